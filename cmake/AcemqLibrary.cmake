@@ -1,0 +1,19 @@
+# acemq_library(NAME SOURCES … [LINK …] [PRIVATE_LINK …]): one component, acemq::NAME. Static unless BUILD_SHARED_LIBS.
+include(GNUInstallDirs)
+
+function(acemq_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;PRIVATE_LINK")
+  add_library(acemq_${name} ${arg_SOURCES})
+  add_library(acemq::${name} ALIAS acemq_${name})
+  target_compile_features(acemq_${name} PUBLIC cxx_std_20)
+  target_include_directories(acemq_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(acemq_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+  set_target_properties(acemq_${name} PROPERTIES
+    EXPORT_NAME ${name}
+    POSITION_INDEPENDENT_CODE ON
+    CXX_EXTENSIONS OFF
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
