@@ -32,7 +32,14 @@ class Headers {
   struct Entry;
   using const_iterator = std::vector<Entry>::const_iterator;
 
-  Headers() = default;
+  // Defined where Entry is complete.
+  Headers() noexcept;
+  Headers(const Headers& other);
+  Headers(Headers&& other) noexcept;
+  Headers& operator=(const Headers& other);
+  Headers& operator=(Headers&& other) noexcept;
+  ~Headers();
+
   // The last value of a repeated name wins.
   Headers(std::initializer_list<Entry> entries);
 
