@@ -17,9 +17,7 @@ Violation unexpected(MethodId method) { return {kUnexpectedFrame, "unexpected me
 
 }  // namespace
 
-void Channel::open(Connection connection) {
-  write_method(connection.out, id_, MethodId::channel_open, ChannelOpen{});
-}
+void Channel::open(Connection connection) { write_method(connection.out, id_, MethodId::channel_open, ChannelOpen{}); }
 
 void Channel::close(Connection connection) {
   if (state_ == State::closing) return;
@@ -39,7 +37,7 @@ std::optional<Violation> Channel::receive(Connection connection, const Frame& fr
     case FrameType::method:
       return receive_method(connection, frame);
     case FrameType::header:
-      return state_ == State::closing ? std::nullopt : receive_header(frame);
+      return state_ == State::closing ? std::nullopt : receive_header(connection, frame);
     case FrameType::body:
       return state_ == State::closing ? std::nullopt : receive_body(frame);
     case FrameType::heartbeat:
@@ -82,11 +80,9 @@ std::optional<Violation> Channel::receive_method(Connection connection, const Fr
     case MethodId::basic_nack: {
       const Acknowledgement confirm = Acknowledgement::decode(reader);
       if (!reader.ok()) return malformed("confirm");
-      if (method == MethodId::basic_ack) {
-        confirms_.acked(confirm.tag, confirm.multiple, connection.events);
-      } else {
-        confirms_.nacked(confirm.tag, confirm.multiple, connection.events);
-      }
+      const bool matched = method == MethodId::basic_ack ? confirms_.acked(confirm.tag, confirm.multiple, connection.events)
+                                                         : confirms_.nacked(confirm.tag, confirm.multiple, connection.events);
+      if (!matched) ++connection.ignored_confirms;
       return std::nullopt;
     }
     default:
@@ -131,12 +127,12 @@ void Channel::refuse(Connection connection, const std::string& reason) {
   connection.events.push_back({.kind = SessionEvent::Kind::channel_closed, .channel = id_, .text = reason});
 }
 
-std::optional<Violation> Channel::receive_header(const Frame& frame) {
+std::optional<Violation> Channel::receive_header(Connection connection, const Frame& frame) {
   if (!content_ || content_->has_header) return Violation{kUnexpectedFrame, "an unexpected content header"};
   Reader reader(frame.payload);
   const ContentHeader header = ContentHeader::decode(reader);
   if (!reader.ok()) return malformed("content header");
-  confirms_.returned(header.message_id, content_->code, content_->text);
+  if (!confirms_.returned(header.message_id, content_->code, content_->text)) ++connection.ignored_confirms;
   content_->has_header = true;
   content_->body_left = header.body_size;
   if (content_->body_left == 0) content_.reset();

@@ -27,6 +27,7 @@ class Channel {
   struct Connection {
     std::string& out;
     std::vector<SessionEvent>& events;
+    std::uint64_t& ignored_confirms;
     std::uint32_t frame_max;
   };
 
@@ -49,8 +50,6 @@ class Channel {
   }
 
   std::optional<Violation> receive(Connection connection, const Frame& frame);
-
-  std::uint64_t ignored_confirms() const noexcept { return confirms_.ignored(); }
 
  private:
   enum class State {
@@ -75,7 +74,7 @@ class Channel {
   };
 
   std::optional<Violation> receive_method(Connection connection, const Frame& frame);
-  std::optional<Violation> receive_header(const Frame& frame);
+  std::optional<Violation> receive_header(Connection connection, const Frame& frame);
   std::optional<Violation> receive_body(const Frame& frame);
   std::optional<Violation> opened(Connection connection, MethodId method);
   std::optional<Violation> answered(Connection connection, MethodId method);

@@ -17,35 +17,37 @@ void Confirms::published(std::uint64_t ticket, std::string_view message_id) {
   entries_.push_back({.ticket = ticket, .id = &*position});
 }
 
-void Confirms::returned(std::string_view message_id, std::uint16_t code, std::string_view text) {
+bool Confirms::returned(std::string_view message_id, std::uint16_t code, std::string_view text) {
   const auto position = ids_.find(std::string(message_id));
-  if (position == ids_.end()) {
-    ++ignored_;
-    return;
-  }
+  if (position == ids_.end()) return false;
   Entry& found = entry(position->second.first);
   found.is_returned = true;
   found.return_code = code;
   found.return_text = text;
   advance(*position);
+  return true;
 }
 
-void Confirms::acked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events) { settle(tag, multiple, true, events); }
+bool Confirms::acked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events) {
+  return settle(tag, multiple, true, events);
+}
 
-void Confirms::nacked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events) { settle(tag, multiple, false, events); }
+bool Confirms::nacked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events) {
+  return settle(tag, multiple, false, events);
+}
 
-void Confirms::settle(std::uint64_t tag, bool multiple, bool ack, std::vector<SessionEvent>& events) {
+bool Confirms::settle(std::uint64_t tag, bool multiple, bool ack, std::vector<SessionEvent>& events) {
   const std::uint64_t end = lowest_ + entries_.size();
   if (multiple && tag == 0) tag = end - 1;  // everything
   bool matched = false;
   if (tag >= lowest_ && tag < end) {
     for (std::uint64_t each = multiple ? lowest_ : tag; each <= tag; ++each) matched |= settle_one(each, ack, events);
   }
-  if (!matched) ++ignored_;
   while (!entries_.empty() && entries_.front().settled) {
     entries_.pop_front();
     ++lowest_;
   }
+  return matched;
 }
 
 bool Confirms::settle_one(std::uint64_t tag, bool ack, std::vector<SessionEvent>& events) {

@@ -1,9 +1,8 @@
 // The unconfirmed messages of one channel: which delivery tag is whose, and what came back.
 //
 // Delivery tags count the publishes of a channel from 1, so a new channel begins with new Confirms and nothing of an older one
-// can settle here. Confirms come one by one or for everything up to a tag, in any order. A tag that is unknown, or settled
-// already, is ignored and counted. The work is linear in the number of messages: nothing below the lowest open tag is ever
-// looked at again.
+// can settle here. Confirms come one by one or for everything up to a tag, in any order; one that is unknown or repeated
+// changes nothing. The work is linear in the number of messages: nothing below the lowest open tag is ever looked at again.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +25,12 @@ class Confirms {
   void published(std::uint64_t ticket, std::string_view message_id);
 
   // basic.return comes before the ack of the same message, and names it by its id: it is the earliest open one with that id
-  // which has not been returned yet.
-  void returned(std::string_view message_id, std::uint16_t code, std::string_view text);
+  // which has not been returned yet. False when there is none.
+  bool returned(std::string_view message_id, std::uint16_t code, std::string_view text);
 
-  // basic.ack and basic.nack. Appends what became of each ticket, lowest tag first.
-  void acked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events);
-  void nacked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events);
-
-  // Confirms and returns that matched nothing.
-  std::uint64_t ignored() const noexcept { return ignored_; }
+  // basic.ack and basic.nack. Appends what became of each ticket, lowest tag first. False when there was none.
+  bool acked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events);
+  bool nacked(std::uint64_t tag, bool multiple, std::vector<SessionEvent>& events);
 
  private:
   // The open messages of one id that have not been returned, usually one. They are linked by Entry::next_of_id.
@@ -54,7 +50,7 @@ class Confirms {
   };
 
   Entry& entry(std::uint64_t tag) { return entries_[tag - lowest_]; }
-  void settle(std::uint64_t tag, bool multiple, bool ack, std::vector<SessionEvent>& events);
+  bool settle(std::uint64_t tag, bool multiple, bool ack, std::vector<SessionEvent>& events);
   bool settle_one(std::uint64_t tag, bool ack, std::vector<SessionEvent>& events);
   void advance(Ids::value_type& id);
 
@@ -62,7 +58,6 @@ class Confirms {
   std::deque<Entry> entries_;  // tags from lowest_ on; the first one is open
   std::uint64_t lowest_ = 1;
   Ids ids_;
-  std::uint64_t ignored_ = 0;
 };
 
 }  // namespace acemq::amqp

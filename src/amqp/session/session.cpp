@@ -115,6 +115,7 @@ class Session::Impl {
   bool is_closed() const { return state_ == State::closed; }
   bool is_blocked() const { return is_blocked_; }
   std::uint32_t frame_max() const { return frame_max_; }
+  std::uint64_t ignored_confirms() const { return ignored_confirms_; }
 
   std::optional<ChannelId> free_channel() const {
     for (std::uint32_t id = 1; id <= channel_max_; ++id) {
@@ -162,7 +163,7 @@ class Session::Impl {
     closed,            // connection_closed was said; reached from every state
   };
 
-  Channel::Connection connection() { return {output_.end(), events_, frame_max_}; }
+  Channel::Connection connection() { return {output_.end(), events_, ignored_confirms_, frame_max_}; }
 
   Channel* find(ChannelId id) {
     if (!is_open()) return nullptr;
@@ -241,9 +242,10 @@ class Session::Impl {
     if (!has_word(start.mechanisms, "PLAIN")) return end(0, "the broker does not offer login by user name and password (PLAIN)");
     if (!has_capability(start.server_properties, "publisher_confirms")) return end(0, "the broker has no publisher confirms");
     const std::string response = '\0' + options_.user + '\0' + options_.password;
-    const auto reason = send(MethodId::connection_start_ok, ConnectionStartOk{.client_properties = client_properties(options_.client_name),
-                                                                              .mechanism = "PLAIN",
-                                                                              .response = response});
+    const auto reason =
+        send(MethodId::connection_start_ok,
+             ConnectionStartOk{
+                 .client_properties = client_properties(options_.client_name), .mechanism = "PLAIN", .response = response});
     if (reason) return end(0, "the login cannot be sent: " + *reason);
     state_ = State::awaiting_tune;
     deadline_ = now + options_.login_timeout;
@@ -260,7 +262,8 @@ class Session::Impl {
     frame_max_ = std::max(smaller_limit(frame_max_, tune.frame_max), kFrameMaxFloor);
     heartbeat_ = std::chrono::seconds(heartbeat);
     heartbeat_due_ = now + heartbeat_ / 2;
-    send(MethodId::connection_tune_ok, ConnectionTune{.channel_max = channel_max_, .frame_max = frame_max_, .heartbeat = heartbeat});
+    send(MethodId::connection_tune_ok,
+         ConnectionTune{.channel_max = channel_max_, .frame_max = frame_max_, .heartbeat = heartbeat});
     if (const auto reason = send(MethodId::connection_open, ConnectionOpen{.vhost = options_.vhost})) return end(0, *reason);
     state_ = State::awaiting_open_ok;
   }
@@ -297,7 +300,6 @@ class Session::Impl {
 
   void end(std::uint16_t code, std::string text) {
     state_ = State::closed;
-    for (const auto& [id, channel] : channels_) ignored_confirms_ += channel.ignored_confirms();
     channels_.clear();
     is_blocked_ = false;
     events_.push_back({.kind = SessionEvent::Kind::connection_closed, .code = code, .text = std::move(text)});
@@ -345,6 +347,7 @@ class Session::Impl {
   OutputBuffer output_;
   std::map<ChannelId, Channel> channels_;
   std::vector<SessionEvent> events_;
+  std::uint64_t ignored_confirms_ = 0;
 };
 
 Session::Session(SessionOptions options, TimePoint now) : impl_(std::make_unique<Impl>(std::move(options), now)) {}
@@ -364,6 +367,7 @@ bool Session::is_open() const { return impl_->is_open(); }
 bool Session::is_closed() const { return impl_->is_closed(); }
 bool Session::is_blocked() const { return impl_->is_blocked(); }
 std::uint32_t Session::frame_max() const { return impl_->frame_max(); }
+std::uint64_t Session::ignored_confirms() const { return impl_->ignored_confirms(); }
 
 std::optional<ChannelId> Session::free_channel() const { return impl_->free_channel(); }
 void Session::open_channel(ChannelId channel, bool confirms) { impl_->open_channel(channel, confirms); }

@@ -13,8 +13,8 @@ namespace acemq::amqp {
 
 enum class FrameType : std::uint8_t { method = 1, header = 2, body = 3, heartbeat = 8 };
 
-inline constexpr std::size_t kFrameOverhead = 8;            // seven bytes of header and the end octet
-inline constexpr std::uint32_t kFrameMaxFloor = 4096;       // every peer must take frames of this size
+inline constexpr std::size_t kFrameOverhead = 8;       // seven bytes of header and the end octet
+inline constexpr std::uint32_t kFrameMaxFloor = 4096;  // every peer must take frames of this size
 inline constexpr std::string_view kProtocolHeader{"AMQP\0\0\x09\x01", 8};
 
 struct Frame {

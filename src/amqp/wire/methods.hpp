@@ -58,7 +58,7 @@ struct ConnectionStart {
   static ConnectionStart decode(Reader& reader);
 };
 
-struct ConnectionTune {  // also what we answer with
+struct ConnectionTune {           // also what we answer with
   std::uint16_t channel_max = 0;  // 0: no limit, of each
   std::uint32_t frame_max = 0;
   std::uint16_t heartbeat = 0;  // seconds
