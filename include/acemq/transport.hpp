@@ -22,12 +22,12 @@ namespace acemq {
 
 // As published: always persistent, with a message id, a content type and headers, and no other property (CONTRACT 7.1).
 struct Message {
-  std::string exchange;
-  std::string routing_key;
-  std::string message_id;
-  std::string content_type;
-  Headers headers;
-  std::string body;
+  std::string exchange = {};
+  std::string routing_key = {};
+  std::string message_id = {};
+  std::string content_type = {};
+  Headers headers = {};
+  std::string body = {};
   // Unroutable messages come back instead of being confirmed and dropped (CONTRACT 0, fact 3).
   bool mandatory = true;
 };
@@ -68,6 +68,9 @@ class PublishChannel {
   virtual std::optional<Failure> open(std::chrono::milliseconds deadline) = 0;
   virtual bool is_open() const = 0;
   virtual bool is_blocked() const = 0;
+  // Gives the channel up without waiting for the broker: unanswered tickets are forgotten and no event of theirs follows. open()
+  // makes it ready again.
+  virtual void close() = 0;
 
   // Whether messages can be published to `exchange`, asked beside the publishing channel, so that a missing exchange does not
   // close it. Returns nothing when it exists, a Failure of class refusal (404, 403) when not, and of class outage when there was
