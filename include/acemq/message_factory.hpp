@@ -5,8 +5,11 @@
 // A factory is immutable once made and safe to use from any thread, if its codec and its hook are.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -37,7 +40,8 @@ class MessageOrigin {
 
   // A new envelope: fresh id (UUID version 4), this origin, first seen now.
   Envelope new_envelope() const;
-  // Now; strictly later, by a microsecond at least, than every earlier call in this process (CONTRACT 2.3).
+  // Now; strictly later, by a microsecond at least, than every earlier call in this process (CONTRACT 2.3). With a clock of your
+  // own: than every earlier call on this factory and its copies, so that one test's clock does not push another's.
   Timestamp next_created_at() const;
 
   const std::string& origin() const noexcept { return options_.origin; }
@@ -46,6 +50,7 @@ class MessageOrigin {
 
  private:
   MessageFactoryOptions options_;
+  std::shared_ptr<std::atomic<std::int64_t>> last_created_at_;  // microseconds
 };
 
 template <class Codec>

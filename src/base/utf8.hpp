@@ -6,7 +6,9 @@
 
 namespace acemq::base {
 
-// Well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing above U+10FFFF.
+// How many bytes from the start are well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing above
+// U+10FFFF. The position of the first malformed byte, or the size.
+std::size_t utf8_valid_bytes(std::string_view bytes) noexcept;
 bool is_utf8(std::string_view bytes) noexcept;
 // Well-formed and without U+0000, which PostgreSQL refuses in text (CONTRACT 2.1).
 bool is_storable_text(std::string_view bytes) noexcept;

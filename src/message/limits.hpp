@@ -17,8 +17,12 @@ inline constexpr std::size_t kHeadersBytesMax = 120 * 1024;  // as JSON in the r
 void check_id(std::string_view field, std::string_view id);
 // At most 255 bytes of UTF-8 without NUL; may be empty.
 void check_short_string(std::string_view field, std::string_view value);
-// Names of 1 to 255 bytes, none with the reserved prefix; values that survive a row: UTF-8 text without NUL, finite doubles,
-// nesting of at most 32. `field` is "headers".
+// UTF-8 without NUL, of any length; may be empty.
+void check_text(std::string_view field, std::string_view value);
+// Names of 1 to 255 bytes; values that survive a row: UTF-8 text without NUL, finite doubles, nesting of at most 32, this
+// table included; CC and BCC as RabbitMQ wants them, lists of strings. `field` is "headers".
+void check_headers(const Headers& headers);
+// The same, and no name has the reserved prefix.
 void check_application_headers(const Headers& headers);
 // The whole rendered table: at most 120 KiB, as JSON and on the wire.
 void check_headers_size(const Headers& headers);

@@ -81,8 +81,11 @@ class Session {
   bool is_closed() const;  // connection_closed was said
   bool is_blocked() const;
   std::uint32_t frame_max() const;  // as negotiated
+  // Acknowledgements of unknown or already settled messages, and returns of unknown ones: a broker's fault that harms nobody.
+  std::uint64_t ignored_confirms() const;
 
-  // --- channels --- numbers are ours to choose from 1 to channel_max; all calls below only while is_open()
+  // --- channels --- numbers are ours to choose from 1 to channel_max. All calls below do nothing on a channel, or a connection,
+  // that is not open: the event that says why is waiting, or has been taken.
   std::optional<ChannelId> free_channel() const;
   void open_channel(ChannelId channel, bool confirms);
   void close_channel(ChannelId channel);  // silent: no event follows; its open tickets are forgotten

@@ -239,13 +239,11 @@ Failure Link::blocked_failure() const {
 }
 
 Failure Link::closed_failure(const SessionEvent& event) const {
-  Failure failure = outage("connection to " + endpoint_ + " lost");
-  failure.code = event.code;
   // Without a code the words are the session's own.
-  if (event.code == 0)
-    failure.reason += ": " + event.text;
-  else
-    failure.server_text = event.text;
+  if (event.code == 0) return outage(endpoint_ + ": " + event.text);
+  Failure failure = outage("connection closed by " + endpoint_);
+  failure.code = event.code;
+  failure.server_text = event.text;
   return failure;
 }
 

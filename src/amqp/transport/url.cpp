@@ -18,7 +18,7 @@ constexpr std::size_t kHostBytesMax = 255;
 constexpr std::size_t kParameterNameShownMax = 32;
 
 // The value is never shown: which part of a broken URL is the password is exactly what is not known.
-[[noreturn]] void refuse(const std::string& rule) { throw InvalidConfiguration("url", rule, "amqp://…"); }
+[[noreturn]] void refuse(const std::string& rule) { throw InvalidConfiguration("url", rule, ""); }
 
 [[noreturn]] void refuse_ambiguous(char character, const char* encoded) {
   refuse("has a '" + std::string(1, character) +
