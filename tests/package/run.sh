@@ -16,21 +16,26 @@ run() { "$@" > "$folder/log" 2>&1 || { cat "$folder/log"; echo "failed: $*"; exi
 consume() {
   name=$1
   shift
-  run cmake -G Ninja -S "$here/$name" -B "$folder/$name" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-    -DCMAKE_PREFIX_PATH="$folder/prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" "$@"
+  run cmake -G Ninja -S "$here/$name" -B "$folder/$name" -DCMAKE_PREFIX_PATH="$folder/prefix" \
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
+    -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" "$@"
   run cmake --build "$folder/$name"
   run "$folder/$name/consumer"
 }
 
 # Nothing but the compiler's own libraries and libc.
 links_nothing_else() {
-  others=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libstdc\+\+|libm|libgcc_s|libc|ld-linux.*)\.so' || true)
+  needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  others=$(printf '%s\n' "$needed" | grep -vE '^(libstdc\+\+|libm|libgcc_s|libc|ld-linux.*)\.so' || true)
   [ -z "$others" ] || { echo "$1 links more than it should: $others"; exit 1; }
 }
 
 run cmake --install "$build" --prefix "$folder/prefix"
 
-no_dependencies="-DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON -DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON"
+no_dependencies=
+for package in Threads SQLite3 nlohmann_json OpenSSL; do
+  no_dependencies="$no_dependencies -DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"
+done
 
 # shellcheck disable=SC2086  # a list of options
 consume outbox_only $no_dependencies
