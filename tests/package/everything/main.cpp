@@ -20,6 +20,6 @@ int main() {
   const bool relayed = relay.sweep() == 1 && broker->published().size() == 1;
 
   const acemq::AmqpTransport rabbit{"amqp://guest:secret@127.0.0.1:1/%2f"};
-  const bool discreet = rabbit.description().find("secret") == std::string::npos;
-  return relayed && discreet && !acemq::sqlite_schema().empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+  const bool keeps_secrets = rabbit.description().find("secret") == std::string::npos;
+  return relayed && keeps_secrets && !acemq::sqlite_schema().empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
