@@ -2,7 +2,6 @@
 // expect: deleted
 #include "acemq/outbox/relay.hpp"
 
-
 void run(acemq::outbox::Relay& relay) {
 #ifdef MISUSE
   acemq::outbox::Relay second(relay);
