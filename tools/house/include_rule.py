@@ -10,7 +10,7 @@ LAYERS = {
     "outbox": ("base", "message"),
     "relay": ("base", "message", "outbox"),
     "store/sqlite": ("base", "message", "outbox"),
-    "amqp/wire": ("base", "message"),
+    "amqp/wire": ("base", "message", "amqp"),
     "amqp/session": ("base", "message", "amqp", "amqp/wire"),
     "amqp/transport": ("base", "message", "amqp", "amqp/wire", "amqp/session"),
     "amqp": ("base", "message"),  # the public header only
