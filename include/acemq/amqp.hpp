@@ -58,8 +58,9 @@ struct QueueBinding {
 class AmqpTransport final : public Transport {
  public:
   // Parses only; connects when a channel is opened. `url` is amqp://user:password@host:port/vhost, each part percent-encoded as
-  // needed, IPv6 hosts in brackets; no path means the vhost "/", and so does an absent URL part its usual default (guest, 5672).
-  // Throws InvalidConfiguration without any secret in it.
+  // needed, IPv6 hosts in brackets; no path means the vhost "/", and an absent part its usual default (guest, localhost, 5672).
+  // As in RabbitMQ's URI specification "amqp://host/" names the empty vhost; "/" itself is written %2f. Throws
+  // InvalidConfiguration without any secret in it.
   explicit AmqpTransport(std::string_view url, AmqpOptions options = {});
   // Says goodbye to the broker for a bounded time (one second), then closes the socket and ends the thread.
   ~AmqpTransport() override;
