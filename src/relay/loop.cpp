@@ -113,6 +113,7 @@ void Loop::drain() {
 
 void Loop::stop() noexcept {
   stopping_ = true;
+  channel_->cancel();
   channel_->interrupt();
 }
 

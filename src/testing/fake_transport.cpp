@@ -58,10 +58,12 @@ class FakeChannel final : public PublishChannel {
   std::optional<Failure> open(std::chrono::milliseconds deadline) override;
   bool is_open() const override;
   bool is_blocked() const override;
+  void close() override;
   std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) override;
   void publish(std::span<const Publication> publications) override;
   void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) override;
   void interrupt() noexcept override;
+  void cancel() noexcept override;
 
   // The next two are called under the broker's lock.
   void tell(TransportEvent event) {
@@ -82,6 +84,7 @@ class FakeChannel final : public PublishChannel {
   std::shared_ptr<FakeTransport::Broker> broker_;
   bool open_ = false;
   bool interrupted_ = false;
+  bool cancelled_ = false;
   std::deque<Sent> sent_;  // not yet handled by the broker
   std::vector<TransportEvent> events_;
 };
@@ -89,6 +92,7 @@ class FakeChannel final : public PublishChannel {
 std::optional<Failure> FakeChannel::open(std::chrono::milliseconds /*deadline*/) {
   const std::lock_guard lock(broker_->mutex);
   if (open_) return std::nullopt;
+  if (cancelled_) return Failure{FailureClass::outage, 0, "cancelled", {}};
   if (!broker_->refusal.empty()) return Failure{FailureClass::outage, 0, broker_->refusal, {}};
   open_ = true;
   ++broker_->opened;
@@ -106,9 +110,17 @@ bool FakeChannel::is_blocked() const {
   return open_ && broker_->blocked;
 }
 
+void FakeChannel::close() {
+  std::unique_lock lock(broker_->mutex);
+  answer(lock);  // what was handed over is on the wire
+  open_ = false;
+  sent_.clear();
+  events_.clear();
+}
+
 std::optional<Failure> FakeChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
   const std::lock_guard lock(broker_->mutex);
-  if (!open_) return Failure{FailureClass::outage, 0, "not connected", {}};
+  if (!open_ || cancelled_) return Failure{FailureClass::outage, 0, "not connected", {}};
   if (broker_->blocked) {  // RabbitMQ reads nothing from a blocked connection
     broker_->clock.advance(deadline);
     return Failure{FailureClass::outage, 0, "no answer from the broker", {}};
@@ -139,6 +151,11 @@ void FakeChannel::poll(std::vector<TransportEvent>& events, std::chrono::nanosec
 void FakeChannel::interrupt() noexcept {
   const std::lock_guard lock(broker_->mutex);
   interrupted_ = true;
+}
+
+void FakeChannel::cancel() noexcept {
+  const std::lock_guard lock(broker_->mutex);
+  cancelled_ = true;
 }
 
 void FakeChannel::end(Kind kind, std::uint16_t code, const std::string& text) {
