@@ -16,9 +16,11 @@
 
 namespace acemq::test {
 
+// In memory where there is such a place: what these tests prove does not depend on a disk.
 class TempFolder {
  public:
-  TempFolder() : path_((std::filesystem::temp_directory_path() / "acemq-XXXXXX").string()) {
+  TempFolder() : path_(std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string()) {
+    path_ += "/acemq-XXXXXX";
     if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
   }
   ~TempFolder() {
