@@ -350,32 +350,44 @@ TEST(Losing, B33_B54_ReconnectingLeaksNothing) {
 
 // --- interrupting ---
 
-// An interruption that comes first ends the next call that waits, and only that one; a call with news does not use it up.
-TEST(Interrupting, EndsTheNextWait) {
-  const Listener silent;
-  AmqpTransport transport("amqp://" + silent.endpoint());
+// An interruption that comes first ends the next poll() that waits, and only that one; opening and asking are not disturbed.
+TEST(Interrupting, EndsTheNextPollOnly) {
+  ScriptedBroker broker;
+  AmqpTransport transport(broker.url());
   const auto channel = transport.publish_channel();
   channel->interrupt();
-  EXPECT_THAT(why(channel->open(kAmple)), HasSubstr("interrupted"));
-  channel->interrupt();
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  EXPECT_EQ(channel->check_exchange("shop-events", kAmple), std::nullopt);
   EXPECT_THAT(events_now(*channel), IsEmpty());  // does not wait
   std::vector<TransportEvent> none;
   channel->poll(none, kAmple);
   EXPECT_THAT(none, IsEmpty());
-  channel->interrupt();
-  EXPECT_THAT(why(channel->check_exchange("shop-events", kAmple)), HasSubstr("interrupted"));
 }
 
-// A thread that waits in open() is woken from another one.
-TEST(Interrupting, WakesAWaitingOpen) {
+// A thread that waits in open() is freed from another one, for good; what has a deadline of its own still works.
+TEST(Cancelling, EndsAWaitingOpenForGood) {
   ScriptedBroker broker;
   broker.behave([](auto& behaviour) { behaviour.opens_channels = false; });
   AmqpTransport transport(broker.url());
   const auto channel = transport.publish_channel();
   auto opening = std::async(std::launch::async, [&] { return channel->open(kAmple); });
   ASSERT_TRUE(broker.wait_until([](const auto& seen) { return seen.channels == 1; }));
-  channel->interrupt();
-  EXPECT_THAT(why(opening.get()), HasSubstr("interrupted"));
+  channel->cancel();
+  EXPECT_THAT(why(opening.get()), HasSubstr("cancelled"));
+  EXPECT_THAT(why(channel->open(kAmple)), HasSubstr("cancelled"));
+  EXPECT_THAT(why(channel->check_exchange("shop-events", kAmple)), HasSubstr("cancelled"));
+}
+
+// A channel that was given up hears nothing more of what it had sent, and can be opened again.
+TEST(Closing, ChannelGivenUpForgetsItsTickets) {
+  ScriptedBroker broker;
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  channel->close();
+  EXPECT_FALSE(channel->is_open());
+  EXPECT_THAT(events_now(*channel), IsEmpty());
+  EXPECT_EQ(why(channel->open(kAmple)), "opened");
 }
 
 // A thread that sleeps in poll(), on a channel that was never opened, is woken from another one.

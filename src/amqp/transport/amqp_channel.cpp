@@ -22,6 +22,12 @@ bool AmqpChannel::is_open() const { return open_; }
 
 bool AmqpChannel::is_blocked() const { return link_->is_blocked(*mailbox_); }
 
+void AmqpChannel::close() {
+  link_->close(*mailbox_);
+  mailbox_ = std::make_shared<Mailbox>(waiter_);
+  open_ = false;
+}
+
 std::optional<Failure> AmqpChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
   if (exchange.empty()) return std::nullopt;
   const ExchangeDeclaration question{.name = std::string(exchange), .passive = true};
@@ -47,5 +53,7 @@ void AmqpChannel::poll(std::vector<TransportEvent>& events, std::chrono::nanosec
 }
 
 void AmqpChannel::interrupt() noexcept { link_->interrupt(*waiter_); }
+
+void AmqpChannel::cancel() noexcept { link_->cancel(*waiter_); }
 
 }  // namespace acemq::amqp

@@ -26,16 +26,21 @@ void Link::stop() noexcept {
 // --- waiting ---
 
 template <class Ready>
-Waited Link::wait(Lock& lock, Waiter& waiter, Deadline deadline, Ready ready) {
-  waiter.changed.wait_until(lock, deadline, [&] { return ready() || waiter.interrupted; });
+Waited Link::wait(Lock& lock, Waiter& waiter, Deadline deadline, bool Waiter::*end, Ready ready) {
+  waiter.changed.wait_until(lock, deadline, [&] { return ready() || waiter.*end; });
   if (ready()) return Waited::ready;
-  // An interruption is used up only by a call that it ended.
-  return std::exchange(waiter.interrupted, false) ? Waited::cancelled : Waited::late;
+  return waiter.*end ? Waited::cancelled : Waited::late;
 }
 
 void Link::interrupt(Waiter& waiter) noexcept {
   const Lock lock(mutex_);
   waiter.interrupted = true;
+  waiter.changed.notify_all();
+}
+
+void Link::cancel(Waiter& waiter) noexcept {
+  const Lock lock(mutex_);
+  waiter.cancelled = true;
   waiter.changed.notify_all();
 }
 
@@ -65,11 +70,11 @@ std::optional<Failure> Link::connect(Lock& lock, const std::shared_ptr<Waiter>& 
   }
   const auto attempt = attempt_;
   attempt->waiters.insert(waiter);
-  switch (wait(lock, *waiter, deadline, [&] { return attempt->done; })) {
+  switch (wait(lock, *waiter, deadline, &Waiter::cancelled, [&] { return attempt->done; })) {
     case Waited::late:
       return outage("not connected to " + endpoint_ + " in the time given");
     case Waited::cancelled:
-      return outage("interrupted while connecting to " + endpoint_);
+      return outage("cancelled while connecting to " + endpoint_);
     case Waited::ready:
       break;
   }
@@ -98,14 +103,14 @@ std::variant<SessionEvent, Failure> Link::await_answer(Lock& lock, Mailbox& mail
   mailbox.awaits_answer = true;
   if (!unanswered_since_) unanswered_since_ = SteadyClock::now();
   const auto is_blocked = [&] { return session_ != nullptr && session_->is_blocked(); };
-  const Waited waited =
-      wait(lock, *mailbox.waiter, deadline, [&] { return mailbox.answer || (purpose == Purpose::requests && is_blocked()); });
+  const Waited waited = wait(lock, *mailbox.waiter, deadline, &Waiter::cancelled,
+                             [&] { return mailbox.answer || (purpose == Purpose::requests && is_blocked()); });
   mailbox.awaits_answer = false;
   if (mailbox.answer) {
     if (mailbox.answer->kind == SessionEvent::Kind::connection_closed) return closed_failure(*mailbox.answer);
     return *mailbox.answer;
   }
-  if (waited == Waited::cancelled) return outage("interrupted while waiting for " + endpoint_);
+  if (waited == Waited::cancelled) return outage("cancelled while waiting for " + endpoint_);
   // A blocked broker has stopped reading and will answer later.
   if (is_blocked()) return blocked_failure();
   condemn_when_mute();
@@ -180,8 +185,9 @@ void Link::publish(Mailbox& mailbox, std::span<const Publication> publications) 
 
 void Link::collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadline deadline) {
   Lock lock(mutex_);
-  if (mailbox.events.empty() && SteadyClock::now() < deadline)
-    wait(lock, *mailbox.waiter, deadline, [&] { return !mailbox.events.empty(); });
+  const auto has_news = [&] { return !mailbox.events.empty(); };
+  if (SteadyClock::now() < deadline && wait(lock, *mailbox.waiter, deadline, &Waiter::interrupted, has_news) == Waited::cancelled)
+    mailbox.waiter->interrupted = false;  // used up by the call that it ended
   if (events.empty()) {
     events.swap(mailbox.events);
   } else {

@@ -33,7 +33,8 @@ namespace acemq::amqp {
 // A thread that waits for the broker. Guarded by the link's mutex.
 struct Waiter {
   std::condition_variable changed;
-  bool interrupted = false;
+  bool interrupted = false;  // the wait for events, once
+  bool cancelled = false;    // every other wait, for good
 };
 
 // Where the events of one AMQP channel arrive. It is in the link's table of routes for as long as that channel is open; a channel
@@ -48,7 +49,8 @@ struct Mailbox {
   std::vector<TransportEvent> events;
 };
 
-// Thread-safe. Every call that waits ends at its deadline or when its waiter is interrupted.
+// Thread-safe. Every call that waits ends at its deadline; collect() also when its waiter is interrupted, the others when it is
+// cancelled.
 class Link {
  public:
   Link(Url url, AmqpOptions options);
@@ -68,6 +70,7 @@ class Link {
   // Moves what has arrived behind `events`, after waiting for it until `deadline`.
   void collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadline deadline);
   void interrupt(Waiter& waiter) noexcept;
+  void cancel(Waiter& waiter) noexcept;
   bool is_blocked(const Mailbox& mailbox) const;
 
   // Asks for something that is answered by `done`, on a channel without confirms. A refusal by the broker is a Failure of class
@@ -101,7 +104,7 @@ class Link {
   void send(Call&& call);
   std::variant<SessionEvent, Failure> await_answer(Lock& lock, Mailbox& mailbox, Purpose purpose, Deadline deadline);
   template <class Ready>
-  Waited wait(Lock& lock, Waiter& waiter, Deadline deadline, Ready ready);
+  Waited wait(Lock& lock, Waiter& waiter, Deadline deadline, bool Waiter::*end, Ready ready);
   bool is_connected() const;
   bool is_attached(const Mailbox& mailbox) const;
   void abandon(const Mailbox& mailbox);
