@@ -31,7 +31,7 @@ struct AmqpOptions {
 
 // An exchange or queue as declared, for programs that set up their own topology (examples, tests, small services).
 struct ExchangeDeclaration {
-  std::string name;
+  std::string name = {};
   std::string type = "topic";
   bool durable = true;
   bool auto_delete = false;
@@ -40,7 +40,7 @@ struct ExchangeDeclaration {
 };
 
 struct QueueDeclaration {
-  std::string name;
+  std::string name = {};
   bool durable = true;
   bool exclusive = false;
   bool auto_delete = false;
@@ -49,9 +49,9 @@ struct QueueDeclaration {
 };
 
 struct QueueBinding {
-  std::string queue;
-  std::string exchange;
-  std::string routing_key;
+  std::string queue = {};
+  std::string exchange = {};
+  std::string routing_key = {};
   Headers arguments = {};
 };
 
