@@ -24,15 +24,14 @@ bool AmqpChannel::is_blocked() const { return link_->is_blocked(*mailbox_); }
 
 void AmqpChannel::close() {
   link_->close(*mailbox_);
-  mailbox_ = std::make_shared<Mailbox>(waiter_);
   open_ = false;
 }
 
 std::optional<Failure> AmqpChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
   if (exchange.empty()) return std::nullopt;
   const ExchangeDeclaration question{.name = std::string(exchange), .passive = true};
-  auto failure = link_->request(
-      waiter_, deadline_after(deadline),
+  auto failure = link_->request_beside(
+      *mailbox_, deadline_after(deadline),
       [&](Session& session, ChannelId channel, std::uint64_t request) { session.declare(channel, question, request); });
   if (failure && failure->failure_class == FailureClass::refusal) {
     constexpr std::uint16_t kNotFound = 404;
