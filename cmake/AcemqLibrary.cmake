@@ -1,4 +1,5 @@
 # acemq_library(NAME SOURCES … [LINK …] [PRIVATE_LINK …]): one component, acemq::NAME. Static unless BUILD_SHARED_LIBS.
+# The components that exist are in the global property ACEMQ_BUILT, for AcemqInstall.
 include(GNUInstallDirs)
 
 function(acemq_library name)
@@ -16,4 +17,11 @@ function(acemq_library name)
     CXX_EXTENSIONS OFF
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(BUILD_SHARED_LIBS)
+    # Only acemq's own names leave a shared library: a second copy of a header-only library in the host cannot clash with ours.
+    set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(acemq_${name} PRIVATE LINKER:--version-script=${exports})
+    set_target_properties(acemq_${name} PROPERTIES LINK_DEPENDS ${exports})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY ACEMQ_BUILT ${name})
 endfunction()

@@ -31,7 +31,7 @@ struct AmqpOptions {
 
 // An exchange or queue as declared, for programs that set up their own topology (examples, tests, small services).
 struct ExchangeDeclaration {
-  std::string name;
+  std::string name = {};
   std::string type = "topic";
   bool durable = true;
   bool auto_delete = false;
@@ -40,7 +40,7 @@ struct ExchangeDeclaration {
 };
 
 struct QueueDeclaration {
-  std::string name;
+  std::string name = {};
   bool durable = true;
   bool exclusive = false;
   bool auto_delete = false;
@@ -49,17 +49,18 @@ struct QueueDeclaration {
 };
 
 struct QueueBinding {
-  std::string queue;
-  std::string exchange;
-  std::string routing_key;
+  std::string queue = {};
+  std::string exchange = {};
+  std::string routing_key = {};
   Headers arguments = {};
 };
 
 class AmqpTransport final : public Transport {
  public:
   // Parses only; connects when a channel is opened. `url` is amqp://user:password@host:port/vhost, each part percent-encoded as
-  // needed, IPv6 hosts in brackets; no path means the vhost "/", and so does an absent URL part its usual default (guest, 5672).
-  // Throws InvalidConfiguration without any secret in it.
+  // needed, IPv6 hosts in brackets; no path means the vhost "/", and an absent part its usual default (guest, localhost, 5672).
+  // As in RabbitMQ's URI specification "amqp://host/" names the empty vhost; "/" itself is written %2f. Throws
+  // InvalidConfiguration without any secret in it.
   explicit AmqpTransport(std::string_view url, AmqpOptions options = {});
   // Says goodbye to the broker for a bounded time (one second), then closes the socket and ends the thread.
   ~AmqpTransport() override;

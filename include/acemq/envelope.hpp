@@ -16,26 +16,26 @@ inline constexpr std::string_view kReservedPrefix = "x-acemq-";
 
 // A position in a declared pipeline: all three parts or none.
 struct Route {
-  std::string steps;          // comma-separated
+  std::string steps = {};     // comma-separated
   std::int32_t position = 0;  // index of the next step, from 0
-  std::string id;             // of this run
+  std::string id = {};        // of this run
   friend bool operator==(const Route&, const Route&) = default;
 };
 
 // A plain value. Empty strings mean "absent": such a header is left out, never written empty.
 struct Envelope {
-  std::string id;                  // any non-empty string; AMQP message_id and primary key
-  std::string type;                // empty: the routing key stands in
+  std::string id = {};             // any non-empty string; AMQP message_id and primary key
+  std::string type = {};           // empty: the routing key stands in
   std::int32_t version = 1;        // of the payload's schema; below 1 counts as 1
-  std::string correlation;         // empty: the id
+  std::string correlation = {};    // empty: the id
   std::int32_t attempt = 1;        // below 1 counts as 1
   std::int64_t first_seen_ms = 0;  // epoch milliseconds of the first publish
-  std::string causation;           // id of the message that caused this one
-  std::string origin;              // service@host
-  std::string error;               // why it was dead-lettered
-  std::string claim;               // where a payload is, if an application says so
-  std::optional<Route> route;
-  Headers headers;  // the application's own, trace context included
+  std::string causation = {};      // id of the message that caused this one
+  std::string origin = {};         // service@host
+  std::string error = {};          // why it was dead-lettered
+  std::string claim = {};          // where a payload is, if an application says so
+  std::optional<Route> route = std::nullopt;
+  Headers headers = {};  // the application's own, trace context included
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 

@@ -91,9 +91,9 @@ std::string_view to_string(FailureClass failure_class) noexcept;
 
 struct Failure {
   FailureClass failure_class = FailureClass::outage;
-  std::uint16_t code = 0;   // AMQP reply code, 0 without one
-  std::string reason;       // in our words; fit for last_error
-  std::string server_text;  // what the broker said, kept apart: it may hold user data
+  std::uint16_t code = 0;        // AMQP reply code, 0 without one
+  std::string reason = {};       // in our words; fit for last_error
+  std::string server_text = {};  // what the broker said, kept apart: it may hold user data
 
   ErrorAnswers answers() const noexcept;
 };

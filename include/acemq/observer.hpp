@@ -23,9 +23,9 @@ std::string_view to_string(RelayState state) noexcept;
 // One record that did not go out. The views are valid during the call only.
 struct FailureReport {
   const Failure& failure;
-  std::string_view id;  // all three are empty when no record was in hand (store error, outage)
-  std::string_view exchange;
-  std::string_view routing_key;
+  std::string_view id = {};  // all three are empty when no record was in hand (store error, outage)
+  std::string_view exchange = {};
+  std::string_view routing_key = {};
   std::int32_t attempts = 0;  // after this failure
   bool counted = false;
   bool retired = false;               // this failure used up the last attempt
@@ -33,9 +33,9 @@ struct FailureReport {
 };
 
 struct DeliveryReport {
-  std::string_view id;
-  std::string_view exchange;
-  std::string_view routing_key;
+  std::string_view id = {};
+  std::string_view exchange = {};
+  std::string_view routing_key = {};
   std::chrono::microseconds lag{0};  // from created_at to the confirm, never negative
   bool overtook = false;             // confirmed although an earlier record of its lane had failed
 };

@@ -22,12 +22,12 @@ namespace acemq {
 
 // As published: always persistent, with a message id, a content type and headers, and no other property (CONTRACT 7.1).
 struct Message {
-  std::string exchange;
-  std::string routing_key;
-  std::string message_id;
-  std::string content_type;
-  Headers headers;
-  std::string body;
+  std::string exchange = {};
+  std::string routing_key = {};
+  std::string message_id = {};
+  std::string content_type = {};
+  Headers headers = {};
+  std::string body = {};
   // Unroutable messages come back instead of being confirmed and dropped (CONTRACT 0, fact 3).
   bool mandatory = true;
 };
@@ -56,18 +56,21 @@ struct Publication {
   const Message* message = nullptr;
 };
 
-// One publishing channel with publisher confirms. Used by one thread at a time, but for interrupt(), which any thread may
-// call. Destroying it closes it at once.
+// One publishing channel with publisher confirms. Used by one thread at a time, but for interrupt() and cancel(), which any
+// thread may call. Destroying it closes it at once.
 class PublishChannel {
  public:
   virtual ~PublishChannel() = default;
 
   // Makes the channel ready: connects and logs in when the transport is not connected, opens a channel, selects confirms.
   // Returns nothing on success, and at once when it is open already; otherwise why not, as a Failure of class outage. Blocks
-  // for at most `deadline`, less when interrupted. Confirms of an earlier channel never arrive on a new one.
+  // for at most `deadline`, less when cancelled. Confirms of an earlier channel never arrive on a new one.
   virtual std::optional<Failure> open(std::chrono::milliseconds deadline) = 0;
   virtual bool is_open() const = 0;
   virtual bool is_blocked() const = 0;
+  // Gives the channel up without waiting for the broker: unanswered tickets are forgotten and no event of theirs follows. open()
+  // makes it ready again.
+  virtual void close() = 0;
 
   // Whether messages can be published to `exchange`, asked beside the publishing channel, so that a missing exchange does not
   // close it. Returns nothing when it exists, a Failure of class refusal (404, 403) when not, and of class outage when there was
@@ -83,8 +86,11 @@ class PublishChannel {
   // interrupted. Also the way to sleep on a channel that is not open.
   virtual void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) = 0;
 
-  // Makes a call that waits, or else the next one, return at once.
+  // Makes a poll() that waits, or else the next one, return at once. Any thread.
   virtual void interrupt() noexcept = 0;
+  // For good: an open() or check_exchange() that waits, and every later one, fails at once. poll() goes on, so that outstanding
+  // confirms can still be awaited. Any thread.
+  virtual void cancel() noexcept = 0;
 };
 
 // Thread-safe. Must outlive its channels.

@@ -17,13 +17,13 @@ namespace acemq::outbox {
 
 // What the application writes. A plain value; made by record(), which is where it is checked.
 struct Record {
-  std::string id;            // 1 to 64 characters; primary key, AMQP message_id and x-acemq-id
-  std::string exchange;      // at most 255 bytes; empty is the default exchange
-  std::string routing_key;   // at most 255 bytes; for the default exchange the name of a queue
-  std::string content_type;  // at most 255 bytes
-  Headers headers;           // rendered envelope and application headers
-  std::string body;          // bytes
-  Timestamp created_at;
+  std::string id = {};            // 1 to 64 characters; primary key, AMQP message_id and x-acemq-id
+  std::string exchange = {};      // at most 255 bytes; empty is the default exchange
+  std::string routing_key = {};   // at most 255 bytes; for the default exchange the name of a queue
+  std::string content_type = {};  // at most 255 bytes
+  Headers headers = {};           // rendered envelope and application headers
+  std::string body = {};          // bytes
+  Timestamp created_at = {};
 };
 
 struct RecordOptions {

@@ -21,25 +21,25 @@ namespace acemq::outbox {
 
 // A record as stored, undecoded: a row that cannot be decoded is the relay's to refuse.
 struct Row {
-  std::string id;
-  std::string exchange;
-  std::string routing_key;
-  std::string body;           // text
-  std::string body_encoding;  // "utf-8" or "base64"
-  std::string content_type;
-  std::string headers;        // a JSON object
-  Timestamp created_at;       // the epoch when it cannot be read: such a row comes first and is still sent
+  std::string id = {};
+  std::string exchange = {};
+  std::string routing_key = {};
+  std::string body = {};           // text
+  std::string body_encoding = {};  // "utf-8" or "base64"
+  std::string content_type = {};
+  std::string headers = {};   // a JSON object
+  Timestamp created_at = {};  // the epoch when it cannot be read: such a row comes first and is still sent
   std::int32_t attempts = 0;  // counted failures so far
 };
 
 // A row under a lease: the token is the claim's. Failing, releasing and renewing reach only rows that still carry it.
 struct Lease {
-  std::string id;
-  std::string token;
+  std::string id = {};
+  std::string token = {};
 };
 
 struct Claim {
-  std::string token;                              // new for every claim
+  std::string token = {};                         // new for every claim
   std::size_t rows_max = 100;                     // 1 … 10 000
   std::size_t bytes_max = std::size_t{16} << 20;  // of bodies and headers; one larger row passes alone
   std::chrono::microseconds lease = std::chrono::seconds(60);
@@ -50,23 +50,23 @@ struct Claim {
 
 // The failure of one row.
 struct RowFailure {
-  Lease lease;
-  std::string reason;                 // becomes last_error
+  Lease lease = {};
+  std::string reason = {};            // becomes last_error
   bool counts = false;                // adds one to attempts
   std::chrono::microseconds wait{0};  // until it may be claimed again; no owner meanwhile
 };
 
 struct Backlog {
-  std::uint64_t pending = 0;        // every unpublished row, the retired ones included (CONTRACT 4)
-  std::uint64_t waiting = 0;        // pending, due later: after a failure
-  std::uint64_t leased = 0;         // pending, in the hands of a relay
-  std::uint64_t retired = 0;        // pending, given up: attempts at the ceiling
-  std::optional<Timestamp> oldest;  // created_at of the oldest pending row that is not retired
+  std::uint64_t pending = 0;             // every unpublished row, the retired ones included (CONTRACT 4)
+  std::uint64_t waiting = 0;             // pending, due later: after a failure
+  std::uint64_t leased = 0;              // pending, in the hands of a relay
+  std::uint64_t retired = 0;             // pending, given up: attempts at the ceiling
+  std::optional<Timestamp> oldest = {};  // created_at of the oldest pending row that is not retired
 };
 
 struct RetiredRow {
-  std::string id, exchange, routing_key, last_error;
-  Timestamp created_at;
+  std::string id = {}, exchange = {}, routing_key = {}, last_error = {};
+  Timestamp created_at = {};
   std::int32_t attempts = 0;
 };
 

@@ -1,0 +1,27 @@
+# acemq_embed_sql(OUT DIR): builds every DIR/NNN_some_name.sql into the library as acemq::OUT::kSomeName, a std::string_view, and
+# sets OUT to the generated source. OUT.hpp beside the caller declares the constants, so that a file without a declaration does
+# not compile and a declaration without a file does not link.
+function(acemq_embed_sql out dir)
+  file(GLOB files CONFIGURE_DEPENDS "${dir}/*.sql")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(constants "")
+  foreach(file IN LISTS files)
+    get_filename_component(stem "${file}" NAME_WE)
+    string(REGEX REPLACE "^[0-9]+_" "" stem "${stem}")
+    string(REPLACE "_" ";" words "${stem}")
+    set(name "k")
+    foreach(word IN LISTS words)
+      string(SUBSTRING "${word}" 0 1 first)
+      string(SUBSTRING "${word}" 1 -1 rest)
+      string(TOUPPER "${first}" first)
+      string(APPEND name "${first}${rest}")
+    endforeach()
+    file(READ "${file}" text)
+    string(APPEND constants "const std::string_view ${out}::${name} = R\"sql(${text})sql\";\n")
+  endforeach()
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${out}.cpp")
+  set(include "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${out}.hpp\"")
+  file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
+    "// Generated from ${dir}.\n${include}\n\nnamespace acemq {\n${constants}}  // namespace acemq\n")
+  set(${out} "${source}" PARENT_SCOPE)
+endfunction()
