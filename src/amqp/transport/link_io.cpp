@@ -89,9 +89,10 @@ void Link::run() noexcept {
 bool Link::wait_for_attempt() {
   Lock lock(mutex_);
   wanted_.wait(lock, [&] { return stopping_ || attempt_ != nullptr; });
-  if (stopping_ && attempt_ != nullptr) finish_attempt(outage("the transport is closed"));
+  const bool is_the_end = stopping_;
+  if (is_the_end) finish_attempt(outage("the transport is closed"));
   notify(lock);
-  return !stopping_;
+  return !is_the_end;
 }
 
 void Link::serve(ByteStream& stream) {
