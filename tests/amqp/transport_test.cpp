@@ -124,6 +124,13 @@ TEST(Opening, CallersDeadlineCapsAllAndTheAttemptIsShared) {
   EXPECT_FALSE(silent.accept());
 }
 
+// A host name with several addresses, of which one answers: "localhost" is ::1 and 127.0.0.1 to most systems.
+TEST(Opening, FindsTheAddressThatAnswers) {
+  ScriptedBroker broker;
+  AmqpTransport transport("amqp://localhost" + broker.endpoint().substr(broker.endpoint().find(':')));
+  EXPECT_EQ(why(transport.publish_channel()->open(kAmple)), "opened");
+}
+
 // Many threads open channels at once: one connection serves them all.
 TEST(Opening, ConcurrentOpenersShareOneConnection) {
   ScriptedBroker broker;
@@ -271,6 +278,24 @@ TEST_P(LosingInBothWays, B15_ConnectionLostComesOnceAndReopeningStartsAfresh) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, LosingInBothWays, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "ByReset" : "InOrder"; });
+
+// A broker that hangs up on a message while more of them are being written: its code and words arrive, whichever of writing and
+// reading fails first.
+TEST(Losing, BrokersReasonIsReadEvenWhenWritingFails) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.message_refusal = 501; });
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(why(channel->open(kAmple)), "opened");
+    for (std::uint64_t ticket = 1; ticket <= 20; ++ticket)
+      publish(*channel, ticket, 1, message("order.placed", std::string(5000, 'x')));
+    const auto lost = events(*channel, 1);
+    ASSERT_THAT(lost, ElementsAre(is(Kind::connection_lost)));
+    ASSERT_EQ(lost[0].code, 501) << lost[0].text;
+    EXPECT_EQ(lost[0].text, "FRAME_ERROR - cannot decode");
+  }
+}
 
 // A channel stays open for its owner until the owner has seen that it is not: whatever was confirmed before comes first.
 TEST(Losing, OwnerLearnsOfTheEndInOrder) {

@@ -149,7 +149,12 @@ void Link::flush(ByteStream& stream, TimePoint time) {
   if (output.empty()) return;
   const Transfer written = stream.write_some(output);
   if (written.bytes > 0) session_->sent(written.bytes, time);
-  if (!written.failure.empty()) session_->connection_lost(written.failure);
+  if (written.failure.empty()) return;
+  // The broker may have said why before it hung up, and what it said is still there to read.
+  std::vector<char> buffer(kReadBytesMax);
+  const Transfer last = stream.read_some(buffer.data(), buffer.size());
+  session_->receive(std::string_view(buffer.data(), last.bytes), time);
+  session_->connection_lost(written.failure);
 }
 
 // --- events ---
