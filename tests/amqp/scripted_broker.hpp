@@ -67,6 +67,7 @@ class ScriptedBroker {
     std::uint16_t vhost_refusal = 0;    // the same for connection.open
     std::uint16_t message_refusal = 0;  // code of the connection.close that answers a message; the socket is closed behind it
     bool confirms = true;               // false: messages are swallowed
+    std::uint16_t channel_refusal = 0;  // code of the channel.close that answers channel.open
     bool opens_channels = true;         // false: channel.open is never answered
     bool reads = true;                  // false: connections stay open and nothing is read or sent
     bool resets = false;                // connections are reset as soon as they are made
@@ -256,6 +257,8 @@ class ScriptedBroker {
         ++seen_.channels;
         peer.tags[frame.channel] = 0;
         if (!behaviour_.opens_channels) return;
+        if (behaviour_.channel_refusal != 0)
+          return reply_close(peer, frame.channel, behaviour_.channel_refusal, "RESOURCE_ERROR - too many channels");
         return reply(peer, frame.channel, MethodId::channel_open_ok, [](Writer& writer) { writer.long_string(""); });
       case MethodId::channel_close:
         ++seen_.closed_channels;

@@ -190,6 +190,22 @@ TEST(Opening, RefusedLoginAndVhostAreToldApart) {
   EXPECT_EQ(failure->server_text, "NOT_ALLOWED - vhost not found");
 }
 
+// A connection that gives no channel: an outage with the broker's code, and the next try is on the same connection.
+TEST(Opening, RefusedChannelIsAnOutage) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.channel_refusal = 506; });
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  const auto failure = channel->open(kAmple);
+  EXPECT_EQ(why(failure), "channel refused by " + broker.endpoint());
+  EXPECT_EQ(failure->failure_class, FailureClass::outage);
+  EXPECT_EQ(failure->code, 506);
+  EXPECT_EQ(failure->server_text, "RESOURCE_ERROR - too many channels");
+  broker.behave([](auto& behaviour) { behaviour.channel_refusal = 0; });
+  EXPECT_EQ(why(channel->open(kAmple)), "opened");
+  EXPECT_EQ(broker.seen().connections, 1U);
+}
+
 // User, password and vhost arrive byte for byte, however odd.
 TEST(Opening, B36_OddCredentialsReachTheBroker) {
   ScriptedBroker broker;
@@ -536,6 +552,25 @@ TEST(Exchanges, AreCheckedBesideThePublishingChannel) {
   EXPECT_THAT(events(*channel, 1), ElementsAre(is(Kind::confirmed)));
   EXPECT_THAT(broker.seen().checked_exchanges,
               ElementsAre("shop-events", "shop-events", "shop-events", "nope", "nope", "shop-events"));
+}
+
+// Several owners ask at the same time about exchanges that are there and not there: each gets the answer to its own question.
+TEST(Exchanges, ConcurrentQuestionsAreNotMixedUp) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.missing_exchanges = {"nope"}; });
+  AmqpTransport transport(broker.url());
+  std::vector<std::thread> owners;
+  for (int i = 0; i < 4; ++i) {
+    owners.emplace_back([&transport] {
+      const auto channel = transport.publish_channel();
+      ASSERT_EQ(why(channel->open(kAmple)), "opened");
+      for (int question = 0; question < 25; ++question) {
+        EXPECT_EQ(why(channel->check_exchange("shop-events", kAmple)), "opened");
+        EXPECT_EQ(why(channel->check_exchange("nope", kAmple)), "no such exchange 'nope'");
+      }
+    });
+  }
+  for (auto& owner : owners) owner.join();
 }
 
 // A name that no broker takes is refused without harm to anybody.
