@@ -102,9 +102,9 @@ class OtherRules(unittest.TestCase):
         self.assertEqual(len(findings("lines", README_dot_md="x" * 161)), 1)
 
     def test_paths_of_one_machine(self):
-        for path in ("/roo" "t/x", "/ho" "me/ann/x", "../sha" "red/y", "py" "pi.org"):
+        for path in ("/roo" "t/x", "/ho" "me/ann/x", "/Us" "ers/ann/x"):
             self.assertEqual(len(findings("paths", docs__a_dot_md=f"see {path}")), 1, path)
-        self.assertEqual(findings("paths", docs__a_dot_md="build/dev/work/x and $root/home/"), [])
+        self.assertEqual(findings("paths", docs__a_dot_md="build/dev/x and $root/home/"), [])
 
 
 class CommandLine(unittest.TestCase):
