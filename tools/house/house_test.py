@@ -59,6 +59,7 @@ class IncludeRule(unittest.TestCase):
 
     def test_nobody_includes_the_program(self):
         self.refused("nobody includes app", "tests/relay/x_test.cpp", '"app/options.hpp"', "app/options.hpp")
+        self.allowed("tests/app/x_test.cpp", '"app/options.hpp"', "app/options.hpp")
 
     def test_unknown_places_are_named(self):
         self.refused("no public header", "src/relay/relay.cpp", '"acemq/none.hpp"')
