@@ -226,6 +226,15 @@ TEST_F(Publishing, RelayTellsOfRecovery) {
   EXPECT_EQ(program->finish().exit_code, 0);
 }
 
+// Giving up the check that a message was routed is never silent.
+TEST_F(Publishing, RelayWarnsWithoutMandatory) {
+  ScriptedBroker broker;
+  const auto program = relay(broker.url(), {"--without-mandatory", "delayed"});
+  EXPECT_TRUE(program->says("level=warning event=without_mandatory exchange=delayed"));
+  program->signal(SIGTERM);
+  EXPECT_EQ(program->finish().exit_code, 0);
+}
+
 // A log that nobody reads any more does not end the relay.
 TEST_F(Publishing, RelayOutlivesItsLog) {
   ScriptedBroker broker;
