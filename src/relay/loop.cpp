@@ -100,6 +100,7 @@ void Loop::drain() {
   while (window_.in_flight() > 0 && channel_->is_open() && now_ < deadline) {
     await(std::min(deadline, window_.next_instant().value_or(deadline)));
     give_back(false, {});
+    renew_leases();
     claim_and_mark(Claiming::never);
   }
   store_retry_at_ = Instant{0};  // the last chance
@@ -233,6 +234,7 @@ std::optional<Failure> Loop::check_exchange(const std::string& exchange) {
 void Loop::await(Instant until) {
   confirms_were_overdue_ = false;
   events_.clear();
+  if (!window_.empty()) until = std::min(until, renewal_at_);
   channel_->poll(events_, std::max(Instant{0}, until - now_));
   tell_time();
   for (const TransportEvent& event : events_) settle(event);
@@ -434,7 +436,6 @@ Instant Loop::next_due() const {
   if (window_.claims_resume() > now_) consider(window_.claims_resume());
   if (const auto instant = window_.next_instant()) consider(*instant);
   if (const auto instant = window_.lane_due()) consider(*instant);
-  if (!window_.empty()) consider(renewal_at_);
   if (!marks_.empty() && now_ >= store_retry_at_) consider(window_.in_flight() == 0 ? now_ : marks_due_);
   return due;
 }

@@ -126,7 +126,7 @@ std::optional<Failure> FakeChannel::check_exchange(std::string_view exchange, st
     return Failure{FailureClass::outage, 0, "no answer from the broker", {}};
   }
   if (broker_->missing.count(exchange) == 0) return std::nullopt;
-  return Failure{FailureClass::refusal, 404, "no such exchange", no_exchange(exchange)};
+  return Failure{FailureClass::refusal, 404, "no such exchange '" + std::string(exchange) + "'", no_exchange(exchange)};
 }
 
 void FakeChannel::publish(std::span<const Publication> publications) {

@@ -1,12 +1,12 @@
 // What most tests of the relay need: a store, a broker, a clock, and short names for looking at them.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "acemq/outbox/record.hpp"
 #include "acemq/outbox/relay.hpp"
@@ -32,8 +32,7 @@ class RelayTest : public ::testing::Test {
   void new_relay() { relay_.reset(); }
 
   void add(const std::string& id, const std::string& exchange = "orders", const std::string& routing_key = "placed") {
-    store->add(outbox::record(factory_, R"({"id":")" + id + R"("})",
-                              {.to = routing_key, .exchange = exchange, .id = id}));
+    store->add(outbox::record(factory_, R"({"id":")" + id + R"("})", {.to = routing_key, .exchange = exchange, .id = id}));
   }
   void add_many(std::size_t count, const std::string& prefix, const std::string& exchange = "orders",
                 const std::string& routing_key = "placed") {

@@ -57,11 +57,11 @@ struct RowFailure {
 };
 
 struct Backlog {
-  std::uint64_t pending = 0;        // every unpublished row, the retired ones included (CONTRACT 4)
-  std::uint64_t waiting = 0;        // pending, due later: after a failure
-  std::uint64_t leased = 0;         // pending, in the hands of a relay
-  std::uint64_t retired = 0;        // pending, given up: attempts at the ceiling
-  std::optional<Timestamp> oldest;  // created_at of the oldest pending row that is not retired
+  std::uint64_t pending = 0;             // every unpublished row, the retired ones included (CONTRACT 4)
+  std::uint64_t waiting = 0;             // pending, due later: after a failure
+  std::uint64_t leased = 0;              // pending, in the hands of a relay
+  std::uint64_t retired = 0;             // pending, given up: attempts at the ceiling
+  std::optional<Timestamp> oldest = {};  // created_at of the oldest pending row that is not retired
 };
 
 struct RetiredRow {

@@ -213,7 +213,7 @@ class Session::Impl {
     const auto method = static_cast<MethodId>(reader.u32());
     switch (method) {
       case MethodId::connection_close:
-        return take_close(Close::decode(reader), reader.ok());
+        return take_close(reader);
       case MethodId::connection_close_ok:
         if (state_ == State::closing) return end(0, "closed");
         break;
@@ -285,8 +285,9 @@ class Session::Impl {
     events_.push_back({.kind = SessionEvent::Kind::blocked, .text = std::string(blocked.reason)});
   }
 
-  void take_close(const Close& close, bool is_well_formed) {
-    if (!is_well_formed) return violation({kSyntaxError, "malformed connection.close"});
+  void take_close(Reader& reader) {
+    const Close close = Close::decode(reader);
+    if (!reader.ok()) return violation({kSyntaxError, "malformed connection.close"});
     send(MethodId::connection_close_ok, NoArguments{});
     end(close.code, std::string(close.text));
   }

@@ -70,11 +70,16 @@ struct Shape {
   std::string describe() const {
     std::string text;
     for (const std::string& column : columns) text += (text.empty() ? "" : ", ") + column;
-    if (has("message_type") && has("payload")) return text + " (the Java library's shape)";
-    if (has("payload") && has("leased_until")) return text + " (the .NET library's shape)";
-    if (has("exchange_name") && !has("body_encoding") && !has("payload")) return text + " (the Python library's shape)";
-    if (has("exchange") && has("body") && !has("payload")) return text + " (the Go library's shape)";
-    return text;
+    return text + (sibling().empty() ? "" : " (the " + std::string(sibling()) + " library's shape)");
+  }
+
+ private:
+  std::string_view sibling() const {
+    if (has("message_type") && has("payload")) return "Java";
+    if (has("payload") && has("leased_until")) return ".NET";
+    if (has("payload") || has("body_encoding")) return {};
+    if (has("exchange_name")) return "Python";
+    return has("exchange") && has("body") ? "Go" : "";
   }
 };
 
@@ -153,7 +158,7 @@ SqliteStore::Impl::Impl(const std::string& path, SqliteStoreOptions options)
     throw InvalidConfiguration("table", "must exist in the database; sqlite_schema() makes it", options_.table);
   }
   if (!shape.is_canonical()) {
-    throw InvalidConfiguration("table", "must have the columns of sqlite_schema()", "columns found: " + shape.describe());
+    throw InvalidConfiguration("table", "must have the columns of sqlite_schema(); found: " + shape.describe(), options_.table);
   }
   if (sqlite3_strlike("%datetime%", shape.created_at_type.c_str(), 0) == 0) declared_format_ = TimeFormat::rails;
 
