@@ -350,32 +350,15 @@ TEST(Losing, B33_B54_ReconnectingLeaksNothing) {
 
 // --- interrupting ---
 
-// An interruption that comes first ends the next call that waits, and only that one; a call with news does not use it up.
+// An interruption that comes first ends the next poll() that waits; one that has nothing to wait for does not use it up.
 TEST(Interrupting, EndsTheNextWait) {
-  const Listener silent;
-  AmqpTransport transport("amqp://" + silent.endpoint());
+  AmqpTransport transport("amqp://127.0.0.1");
   const auto channel = transport.publish_channel();
   channel->interrupt();
-  EXPECT_THAT(why(channel->open(kAmple)), HasSubstr("interrupted"));
-  channel->interrupt();
-  EXPECT_THAT(events_now(*channel), IsEmpty());  // does not wait
+  EXPECT_THAT(events_now(*channel), IsEmpty());
   std::vector<TransportEvent> none;
   channel->poll(none, kAmple);
   EXPECT_THAT(none, IsEmpty());
-  channel->interrupt();
-  EXPECT_THAT(why(channel->check_exchange("shop-events", kAmple)), HasSubstr("interrupted"));
-}
-
-// A thread that waits in open() is woken from another one.
-TEST(Interrupting, WakesAWaitingOpen) {
-  ScriptedBroker broker;
-  broker.behave([](auto& behaviour) { behaviour.opens_channels = false; });
-  AmqpTransport transport(broker.url());
-  const auto channel = transport.publish_channel();
-  auto opening = std::async(std::launch::async, [&] { return channel->open(kAmple); });
-  ASSERT_TRUE(broker.wait_until([](const auto& seen) { return seen.channels == 1; }));
-  channel->interrupt();
-  EXPECT_THAT(why(opening.get()), HasSubstr("interrupted"));
 }
 
 // A thread that sleeps in poll(), on a channel that was never opened, is woken from another one.
@@ -392,6 +375,71 @@ TEST(Interrupting, WakesASleepingPoll) {
   started.get_future().wait();
   channel->interrupt();
   EXPECT_EQ(sleeping.get(), 0U);
+}
+
+// --- cancelling ---
+
+// A thread that waits in open() fails at once when its channel is cancelled, and so does every later call, for good.
+TEST(Cancelling, EndsAWaitingOpenAndAllLaterOnes) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.opens_channels = false; });
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  auto opening = std::async(std::launch::async, [&] { return channel->open(kAmple); });
+  ASSERT_TRUE(broker.wait_until([](const auto& seen) { return seen.channels == 1; }));
+  channel->cancel();
+  EXPECT_EQ(why(opening.get()), "cancelled while waiting for " + broker.endpoint());
+  EXPECT_EQ(why(channel->open(kAmple)), "cancelled");
+  EXPECT_EQ(why(channel->check_exchange("shop-events", kAmple)), "cancelled");
+}
+
+// The same at a peer that never answers the connection.
+TEST(Cancelling, EndsWaitingForAConnection) {
+  const Listener silent;
+  AmqpTransport transport("amqp://" + silent.endpoint());
+  const auto channel = transport.publish_channel();
+  auto opening = std::async(std::launch::async, [&] { return channel->open(kAmple); });
+  pollfd connecting{silent.descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&connecting, 1, -1), 1);
+  channel->cancel();
+  EXPECT_THAT(why(opening.get()), HasSubstr("cancelled"));
+}
+
+// What is on its way when a channel is cancelled can still be awaited.
+TEST(Cancelling, LeavesOutstandingConfirms) {
+  ScriptedBroker broker;
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  publish(*channel, 1, 3);
+  channel->cancel();
+  EXPECT_THAT(events(*channel, 3), AllOf(SizeIs(3), Each(is(Kind::confirmed))));
+  EXPECT_TRUE(channel->is_open());
+}
+
+// --- giving up a channel ---
+
+// A channel that is closed by its owner forgets its tickets and events; opened again it starts afresh on the same connection.
+TEST(GivingUp, B03_ForgetsWhatWasOpenAndStartsAfresh) {
+  ScriptedBroker broker;
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  broker.behave([](auto& behaviour) { behaviour.confirms = false; });
+  publish(*channel, 1, 20);
+  publish(*channel, 21, 1, message(std::string(256, 'k')));  // refused at once
+  ASSERT_TRUE(broker.wait_until([](const auto& seen) { return seen.messages == 20; }));
+  channel->close();
+  EXPECT_FALSE(channel->is_open());
+  EXPECT_THAT(events_now(*channel), IsEmpty());
+
+  broker.behave([](auto& behaviour) { behaviour.confirms = true; });
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  publish(*channel, 7, 1);
+  const auto seen = events(*channel, 1);
+  ASSERT_THAT(seen, ElementsAre(is(Kind::confirmed)));
+  EXPECT_EQ(seen[0].ticket, 7U);
+  EXPECT_EQ(broker.seen().connections, 1U);
 }
 
 // --- closing ---
@@ -446,8 +494,6 @@ TEST(Exchanges, AreCheckedBesideThePublishingChannel) {
   broker.behave([](auto& behaviour) { behaviour.missing_exchanges = {"nope"}; });
   AmqpTransport transport(broker.url());
   const auto channel = transport.publish_channel();
-  EXPECT_EQ(channel->check_exchange("", kAmple), std::nullopt);
-  EXPECT_EQ(broker.seen().connections, 0U);
   ASSERT_EQ(why(channel->open(kAmple)), "opened");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(why(channel->check_exchange("shop-events", kAmple)), "opened");
   EXPECT_EQ(broker.seen().channels, 2U);
@@ -471,11 +517,24 @@ TEST(Exchanges, AreCheckedBesideThePublishingChannel) {
 TEST(Exchanges, OverlongNameIsRefused) {
   ScriptedBroker broker;
   AmqpTransport transport(broker.url());
-  const auto failure = transport.publish_channel()->check_exchange(std::string(256, 'x'), kAmple);
+  const auto channel = transport.publish_channel();
+  ASSERT_EQ(why(channel->open(kAmple)), "opened");
+  const auto failure = channel->check_exchange(std::string(256, 'x'), kAmple);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->failure_class, FailureClass::refusal);
   EXPECT_THAT(failure->server_text, HasSubstr("255"));
-  EXPECT_EQ(why(transport.publish_channel()->open(kAmple)), "opened");
+  publish(*channel, 1, 1);
+  EXPECT_THAT(events(*channel, 1), ElementsAre(is(Kind::confirmed)));
+}
+
+// Asking needs an open channel: nothing connects behind the owner's back.
+TEST(Exchanges, AreNotCheckedWithoutAConnection) {
+  ScriptedBroker broker;
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  EXPECT_EQ(channel->check_exchange("", kAmple), std::nullopt);
+  EXPECT_EQ(why(channel->check_exchange("shop-events", kAmple)), "not connected to " + broker.endpoint());
+  EXPECT_EQ(broker.seen().connections, 0U);
 }
 
 // Declaring throws what the broker said, and does what it is asked otherwise.

@@ -22,11 +22,16 @@ bool AmqpChannel::is_open() const { return open_; }
 
 bool AmqpChannel::is_blocked() const { return link_->is_blocked(*mailbox_); }
 
+void AmqpChannel::close() {
+  link_->close(*mailbox_);
+  open_ = false;
+}
+
 std::optional<Failure> AmqpChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
   if (exchange.empty()) return std::nullopt;
   const ExchangeDeclaration question{.name = std::string(exchange), .passive = true};
-  auto failure = link_->request(
-      waiter_, deadline_after(deadline),
+  auto failure = link_->request_beside(
+      *mailbox_, deadline_after(deadline),
       [&](Session& session, ChannelId channel, std::uint64_t request) { session.declare(channel, question, request); });
   if (failure && failure->failure_class == FailureClass::refusal) {
     constexpr std::uint16_t kNotFound = 404;
@@ -47,5 +52,7 @@ void AmqpChannel::poll(std::vector<TransportEvent>& events, std::chrono::nanosec
 }
 
 void AmqpChannel::interrupt() noexcept { link_->interrupt(*waiter_); }
+
+void AmqpChannel::cancel() noexcept { link_->cancel(*waiter_); }
 
 }  // namespace acemq::amqp

@@ -17,10 +17,12 @@ class AmqpChannel final : public PublishChannel {
   std::optional<Failure> open(std::chrono::milliseconds deadline) override;
   bool is_open() const override;
   bool is_blocked() const override;
+  void close() override;
   std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) override;
   void publish(std::span<const Publication> publications) override;
   void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) override;
   void interrupt() noexcept override;
+  void cancel() noexcept override;
 
  private:
   std::shared_ptr<Link> link_;

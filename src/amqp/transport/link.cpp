@@ -23,19 +23,15 @@ void Link::stop() noexcept {
   if (io_->thread.joinable()) io_->thread.join();
 }
 
-// --- waiting ---
-
-template <class Ready>
-Waited Link::wait(Lock& lock, Waiter& waiter, Deadline deadline, Ready ready) {
-  waiter.changed.wait_until(lock, deadline, [&] { return ready() || waiter.interrupted; });
-  if (ready()) return Waited::ready;
-  // An interruption is used up only by a call that it ended.
-  return std::exchange(waiter.interrupted, false) ? Waited::cancelled : Waited::late;
-}
-
 void Link::interrupt(Waiter& waiter) noexcept {
   const Lock lock(mutex_);
   waiter.interrupted = true;
+  waiter.changed.notify_all();
+}
+
+void Link::cancel(Waiter& waiter) noexcept {
+  const Lock lock(mutex_);
+  waiter.cancelled = true;
   waiter.changed.notify_all();
 }
 
@@ -55,6 +51,7 @@ void Link::start_attempt() {
 
 std::optional<Failure> Link::connect(Lock& lock, const std::shared_ptr<Waiter>& waiter, Deadline deadline) {
   if (stopping_) return outage("the transport is closed");
+  if (waiter->cancelled) return outage("cancelled");
   if (is_connected()) return std::nullopt;
   if (attempt_ == nullptr) {
     try {
@@ -65,14 +62,9 @@ std::optional<Failure> Link::connect(Lock& lock, const std::shared_ptr<Waiter>& 
   }
   const auto attempt = attempt_;
   attempt->waiters.insert(waiter);
-  switch (wait(lock, *waiter, deadline, [&] { return attempt->done; })) {
-    case Waited::late:
-      return outage("not connected to " + endpoint_ + " in the time given");
-    case Waited::cancelled:
-      return outage("interrupted while connecting to " + endpoint_);
-    case Waited::ready:
-      break;
-  }
+  waiter->changed.wait_until(lock, deadline, [&] { return attempt->done || waiter->cancelled; });
+  if (!attempt->done && waiter->cancelled) return outage("cancelled while connecting to " + endpoint_);
+  if (!attempt->done) return outage("not connected to " + endpoint_ + " in the time given");
   if (attempt->failure) return attempt->failure;
   // A broker that drops every new connection must not keep us here: one attempt per call.
   if (!is_connected()) return outage("connection to " + endpoint_ + " lost as soon as it was open");
@@ -98,14 +90,15 @@ std::variant<SessionEvent, Failure> Link::await_answer(Lock& lock, Mailbox& mail
   mailbox.awaits_answer = true;
   if (!unanswered_since_) unanswered_since_ = SteadyClock::now();
   const auto is_blocked = [&] { return session_ != nullptr && session_->is_blocked(); };
-  const Waited waited =
-      wait(lock, *mailbox.waiter, deadline, [&] { return mailbox.answer || (purpose == Purpose::requests && is_blocked()); });
+  const bool patient = purpose == Purpose::publishing;
+  mailbox.waiter->changed.wait_until(lock, deadline,
+                                     [&] { return mailbox.answer || mailbox.waiter->cancelled || (!patient && is_blocked()); });
   mailbox.awaits_answer = false;
   if (mailbox.answer) {
     if (mailbox.answer->kind == SessionEvent::Kind::connection_closed) return closed_failure(*mailbox.answer);
     return *mailbox.answer;
   }
-  if (waited == Waited::cancelled) return outage("interrupted while waiting for " + endpoint_);
+  if (mailbox.waiter->cancelled) return outage("cancelled while waiting for " + endpoint_);
   // A blocked broker has stopped reading and will answer later.
   if (is_blocked()) return blocked_failure();
   condemn_when_mute();
@@ -153,9 +146,10 @@ std::optional<Failure> Link::open(const std::shared_ptr<Mailbox>& mailbox, Deadl
   return open_channel(lock, mailbox, Purpose::publishing, deadline);
 }
 
-void Link::close(const Mailbox& mailbox) noexcept {
+void Link::close(Mailbox& mailbox) noexcept {
   const Lock lock(mutex_);
   abandon(mailbox);
+  mailbox.events.clear();
 }
 
 bool Link::is_blocked(const Mailbox& mailbox) const {
@@ -180,8 +174,12 @@ void Link::publish(Mailbox& mailbox, std::span<const Publication> publications) 
 
 void Link::collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadline deadline) {
   Lock lock(mutex_);
-  if (mailbox.events.empty() && SteadyClock::now() < deadline)
-    wait(lock, *mailbox.waiter, deadline, [&] { return !mailbox.events.empty(); });
+  if (mailbox.events.empty() && SteadyClock::now() < deadline) {
+    Waiter& waiter = *mailbox.waiter;
+    waiter.changed.wait_until(lock, deadline, [&] { return !mailbox.events.empty() || waiter.interrupted; });
+    // An interruption is used up only by a wait that it may have ended.
+    if (mailbox.events.empty()) waiter.interrupted = false;
+  }
   if (events.empty()) {
     events.swap(mailbox.events);
   } else {
@@ -195,8 +193,18 @@ void Link::collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadli
 std::optional<Failure> Link::request(const std::shared_ptr<Waiter>& waiter, Deadline deadline, const Ask& ask) {
   Lock lock(mutex_);
   if (auto failure = connect(lock, waiter, deadline)) return failure;
-  if (session_->is_blocked()) return blocked_failure();
+  return ask_broker(lock, waiter, deadline, ask);
+}
 
+std::optional<Failure> Link::request_beside(const Mailbox& mailbox, Deadline deadline, const Ask& ask) {
+  Lock lock(mutex_);
+  if (mailbox.waiter->cancelled) return outage("cancelled");
+  if (!is_attached(mailbox) || !is_connected()) return outage("not connected to " + endpoint_);
+  return ask_broker(lock, mailbox.waiter, deadline, ask);
+}
+
+std::optional<Failure> Link::ask_broker(Lock& lock, const std::shared_ptr<Waiter>& waiter, Deadline deadline, const Ask& ask) {
+  if (session_->is_blocked()) return blocked_failure();
   const auto mailbox = std::make_shared<Mailbox>(waiter);
   if (spare_) {
     mailbox->channel = *std::exchange(spare_, std::nullopt);

@@ -33,7 +33,8 @@ namespace acemq::amqp {
 // A thread that waits for the broker. Guarded by the link's mutex.
 struct Waiter {
   std::condition_variable changed;
-  bool interrupted = false;
+  bool interrupted = false;  // ends a wait for events, once
+  bool cancelled = false;    // ends every wait for an answer, for good
 };
 
 // Where the events of one AMQP channel arrive. It is in the link's table of routes for as long as that channel is open; a channel
@@ -48,7 +49,7 @@ struct Mailbox {
   std::vector<TransportEvent> events;
 };
 
-// Thread-safe. Every call that waits ends at its deadline or when its waiter is interrupted.
+// Thread-safe. Every call that waits ends at its deadline or when its waiter is interrupted or cancelled.
 class Link {
  public:
   Link(Url url, AmqpOptions options);
@@ -62,18 +63,22 @@ class Link {
   // Connects when needed and opens an AMQP channel with confirms for `mailbox`, which has none. Concurrent callers share one
   // attempt to connect; when all of them have given up it still goes on until its own deadlines, for the next to find it ready.
   std::optional<Failure> open(const std::shared_ptr<Mailbox>& mailbox, Deadline deadline);
-  // Nothing arrives in `mailbox` any more.
-  void close(const Mailbox& mailbox) noexcept;
+  // Gives the channel up: what waits in `mailbox` is dropped and nothing arrives any more.
+  void close(Mailbox& mailbox) noexcept;
   void publish(Mailbox& mailbox, std::span<const Publication> publications);
   // Moves what has arrived behind `events`, after waiting for it until `deadline`.
   void collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadline deadline);
   void interrupt(Waiter& waiter) noexcept;
+  void cancel(Waiter& waiter) noexcept;
   bool is_blocked(const Mailbox& mailbox) const;
 
   // Asks for something that is answered by `done`, on a channel without confirms. A refusal by the broker is a Failure of class
   // refusal, anything else of class outage.
   using Ask = std::function<void(Session& session, ChannelId channel, std::uint64_t request)>;
+  // Connects when needed.
   std::optional<Failure> request(const std::shared_ptr<Waiter>& waiter, Deadline deadline, const Ask& ask);
+  // On the connection of an open channel, and on no other.
+  std::optional<Failure> request_beside(const Mailbox& mailbox, Deadline deadline, const Ask& ask);
 
   const Url& url() const noexcept { return url_; }
 
@@ -100,8 +105,7 @@ class Link {
   template <class Call>
   void send(Call&& call);
   std::variant<SessionEvent, Failure> await_answer(Lock& lock, Mailbox& mailbox, Purpose purpose, Deadline deadline);
-  template <class Ready>
-  Waited wait(Lock& lock, Waiter& waiter, Deadline deadline, Ready ready);
+  std::optional<Failure> ask_broker(Lock& lock, const std::shared_ptr<Waiter>& waiter, Deadline deadline, const Ask& ask);
   bool is_connected() const;
   bool is_attached(const Mailbox& mailbox) const;
   void abandon(const Mailbox& mailbox);
