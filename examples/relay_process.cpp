@@ -1,5 +1,5 @@
-// A relay as a process of its own, until it is told to stop (SIGTERM, or Ctrl-C). The program `acemq relay` does the same and more;
-// this is the whole of it, for a process that you write yourself.
+// A relay as a process of its own, until it is told to stop (SIGTERM, or Ctrl-C). The program `acemq relay` does the same and
+// more; this is the whole of it, for a process that you write yourself.
 //
 //   relay_process shop.db amqp://guest:guest@localhost/%2f
 #include <csignal>
