@@ -1,8 +1,7 @@
 // The shop of `make demo`. It knows its database and nothing of any broker: each order is written with its message in one
 // transaction, and every twentieth customer has second thoughts, which rolls both back.
 //
-//   shop DATABASE              makes the tables
-//   shop DATABASE FIRST LAST   places the orders with these numbers
+//   shop DATABASE FIRST LAST   places the orders with these numbers; the outbox is there already (acemq init)
 #include <exception>
 #include <iostream>
 #include <span>
@@ -11,7 +10,6 @@
 
 #include <acemq/adapters/sqlite.hpp>
 #include <acemq/outbox/record.hpp>
-#include <acemq/sqlite_store.hpp>
 
 #include "../database.hpp"
 
@@ -21,12 +19,6 @@ class SecondThoughts : public std::runtime_error {
  public:
   SecondThoughts() : std::runtime_error("the customer has second thoughts") {}
 };
-
-void create_tables(Database& db) {
-  db.run("PRAGMA journal_mode = WAL");  // so that shop and relay do not wait for each other's reading
-  db.run("CREATE TABLE orders (number INTEGER PRIMARY KEY, cents INTEGER NOT NULL)");
-  db.run(acemq::sqlite_schema());
-}
 
 void place_order(Database& db, const acemq::MessageFactory& shop, int number) {
   const std::string order = std::to_string(number), cents = std::to_string(1000 + 10 * (number % 90));
@@ -42,12 +34,9 @@ void place_order(Database& db, const acemq::MessageFactory& shop, int number) {
 
 int main(int count, char** arguments) try {
   const std::span words(arguments, static_cast<std::size_t>(count));
-  if (words.size() != 2 && words.size() != 4) throw std::invalid_argument("usage: shop DATABASE [FIRST LAST]");
+  if (words.size() != 4) throw std::invalid_argument("usage: shop DATABASE FIRST LAST");
   Database db{words[1]};
-  if (words.size() == 2) {
-    create_tables(db);
-    return 0;
-  }
+  db.run("CREATE TABLE IF NOT EXISTS orders (number INTEGER PRIMARY KEY, cents INTEGER NOT NULL)");
 
   const acemq::MessageFactory shop{{.origin = "shop@demo"}};
   int committed = 0, rolled_back = 0;

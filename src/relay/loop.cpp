@@ -103,6 +103,7 @@ void Loop::drain() {
     renew_leases();
     claim_and_mark(Claiming::never);
   }
+  stats_.unanswered = window_.in_flight();
   store_retry_at_ = Instant{0};  // the last chance
   give_back(true, {});
   write_failures();

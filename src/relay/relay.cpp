@@ -25,15 +25,15 @@ void check(const RelayOptions& options) {
   const auto number = [](const char* option, std::size_t value, std::size_t high, const char* bounds) {
     check_bounds(option, value, std::size_t{1}, high, bounds, static_cast<long long>(value));
   };
-  time("interval", options.interval, 10ms, 1h, "10 ms to 1 h");
-  time("lease", options.lease, 5s, 1h, "5 s to 1 h");
-  time("confirm_timeout", options.confirm_timeout, 100ms, 1h, "100 ms to 1 h");
-  time("open_timeout", options.open_timeout, 1ms, 1h, "1 ms to 1 h");
-  time("close_timeout", options.close_timeout, 0ms, 1h, "0 to 1 h");
-  number("batch", options.batch, 10'000, "1 to 10000 rows");
-  number("window", options.window, 100'000, "1 to 100000 messages");
-  number("window_bytes", options.window_bytes, std::size_t{1} << 40, "1 byte to 1 TiB");
-  check_bounds("attempts_max", options.attempts_max, 1, 1000, "1 to 1000", options.attempts_max);
+  time("interval", options.interval, 10ms, 1h, "must be 10 ms to 1 h");
+  time("lease", options.lease, 5s, 1h, "must be 5 s to 1 h");
+  time("confirm_timeout", options.confirm_timeout, 100ms, 1h, "must be 100 ms to 1 h");
+  time("open_timeout", options.open_timeout, 1ms, 1h, "must be 1 ms to 1 h");
+  time("close_timeout", options.close_timeout, 0ms, 1h, "must be 0 to 1 h");
+  number("batch", options.batch, 10'000, "must be 1 to 10000 rows");
+  number("window", options.window, 100'000, "must be 1 to 100000 messages");
+  number("window_bytes", options.window_bytes, std::size_t{1} << 40, "must be 1 byte to 1 TiB");
+  check_bounds("attempts_max", options.attempts_max, 1, 1000, "must be 1 to 1000", options.attempts_max);
 }
 
 }  // namespace
