@@ -8,7 +8,7 @@
 
 namespace acemq::app {
 
-// Documented in docs/guide/program.md. A second signal ends the program with 128 + its number.
+// Documented in docs/guide/program.md and --help. Ended by a signal before its work was done: 128 + the signal.
 enum ExitCode : int {
   kOk = 0,
   kFailed = 1,     // the database, a file, or the output
