@@ -2,8 +2,10 @@
 --
 -- What may be claimed, in order. Both time formats are compared and ordered in one normalised form: as raw text a space sorts
 -- before a T, and leases of the other format would look over, or live until the next day (CONTRACT 2.3).
+-- The last column is a row's place in the order.
 -- The indexes are named because without statistics SQLite prefers {table}_pending, and then sorts every pending row.
-SELECT rowid, id, exchange_name, routing_key, body, body_encoding, content_type, headers, created_at, attempts
+SELECT rowid, id, exchange_name, routing_key, body, body_encoding, content_type, headers, created_at, attempts,
+       substr(replace(replace(created_at, 'T', ' '), 'Z', ''), 1, 26)
   FROM "{table}" {by_relay_index}
  WHERE published_at IS NULL
    AND attempts < ?1
