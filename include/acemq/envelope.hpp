@@ -34,7 +34,7 @@ struct Envelope {
   std::string origin = {};         // service@host
   std::string error = {};          // why it was dead-lettered
   std::string claim = {};          // where a payload is, if an application says so
-  std::optional<Route> route;
+  std::optional<Route> route = std::nullopt;
   Headers headers = {};  // the application's own, trace context included
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };

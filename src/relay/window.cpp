@@ -239,7 +239,9 @@ void Window::fail_lane(HeldRecord& record, const Verdict& verdict, Failure failu
   lane.state = Lane::State::waiting;
   const std::int32_t attempts = record.attempts + (verdict.counts ? 1 : 0);
   const bool retired = verdict.counts && attempts >= options_.attempts_max;
-  const auto wait = retired ? std::chrono::milliseconds(0) : lane_wait(lane.failures);
+  // The row's own count is shared by all relays, so that many of them try it no more often than one.
+  const unsigned failures = std::max(lane.failures, verdict.counts ? static_cast<unsigned>(attempts) : 0U);
+  const auto wait = retired ? std::chrono::milliseconds(0) : lane_wait(failures);
   lane.due = now_ + wait + kDueSlack;
   if (!lane_due_ || lane.due < *lane_due_) lane_due_ = lane.due;
   if (options_.on_failure == outbox::OnFailure::batch) claims_resume_ = lane.due;

@@ -229,22 +229,19 @@ TEST_F(RelayLoopTest, B30_OutageThenEverythingFlows) {
 // B27: the wait is stored in the row, so six relays together try a refused record no more often than one would.
 TEST_F(RelayLoopTest, B27_RelaysDoNotMultiplyAttempts) {
   add("bad", "orders", "bad");
-  std::promise<void> retired;
-  broker->script([&](const Message&, std::size_t copy) {
-    if (copy == 10) retired.set_value();
-    return Answer::unroutable();
-  });
+  broker->script([&](const Message&, std::size_t) { return Answer::unroutable(); });
   std::vector<std::unique_ptr<Relay>> relays;
-  for (int i = 0; i < 6; ++i) {
-    RelayOptions own = options;
-    own.random = nullptr;
-    relays.push_back(std::make_unique<Relay>(store, broker, own));
-    relays.back()->start();
+  for (int i = 0; i < 6; ++i) relays.push_back(std::make_unique<Relay>(store, broker, options));
+  for (int second = 0; second < 60; ++second) {
+    for (std::size_t i = 0; i < relays.size(); ++i) {
+      try {
+        relays[(i + static_cast<std::size_t>(second)) % relays.size()]->sweep();  // each comes first in its turn
+      } catch (const PublishError&) {
+      }
+    }
+    clock.advance(1s);
   }
-  retired.get_future().wait();
-  relays.clear();
-  EXPECT_EQ(broker->publishes(), 10u);
-  EXPECT_EQ(row("bad").row.attempts, 10);
+  EXPECT_THAT(broker->publishes(), ::testing::AllOf(::testing::Ge(5u), ::testing::Le(7u)));  // at 0, 1, 3, 7, 15, 31 seconds
 }
 
 // Looks at each renewal on its way to the store.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "acemq/error.hpp"
 #include "acemq/testing/manual_clock.hpp"
@@ -105,6 +106,14 @@ TEST_F(SqliteStoreTest, FilesAreNeverCreated) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("missing.db")));
   std::ofstream(folder_.file("text.db")) << std::string(4096, 'x');
   EXPECT_EQ(code(folder_.file("text.db")), std::to_string(SQLITE_NOTADB));
+}
+
+// A file without write permission is refused at once, not at the first claim.
+TEST_F(SqliteStoreTest, AReadOnlyFileIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
+  database_.run(sqlite_schema());
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
+  EXPECT_THROW(SqliteStore{path_}, StoreError);
 }
 
 // Journal mode and schema are the application's: opening and working leave them as they are.
