@@ -32,7 +32,7 @@ int run(const SweepArguments& arguments, Output& output) {
   output.result(fmt::format("published {} to {}{}", published, broker->description(), stopped ? ", then stopped" : ""),
                 {{"published", published}, {"broker", broker->description()}, {"complete", !failure && !stopped}});
   if (failure) std::rethrow_exception(failure);
-  return stopped ? 128 + signals.received() : int{kOk};
+  return stopped ? 128 + signals.received() : kOk;
 }
 
 }  // namespace acemq::app

@@ -102,6 +102,24 @@ TEST_F(Publishing, SweepTellsWhatWentOutBeforeAFailure) {
   EXPECT_EQ(value("SELECT attempts FROM acemq_outbox WHERE exchange_name = 'nix'"), "1");
 }
 
+// A signal ends sweep --all between two batches: what is out is marked, the rest is free, and the exit code tells.
+TEST_F(Publishing, SweepAllStopsBetweenBatches) {
+  constexpr int kRows = 30;
+  add(kRows);
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.reads = false; });
+  Program program(command({"sweep", "--all", "--batch", "1", "--broker", broker.url()}), here());
+  ASSERT_TRUE(broker.wait_until([](const auto& seen) { return seen.connections == 1; }));
+  program.signal(SIGTERM);
+  broker.behave([](auto& behaviour) { behaviour.reads = true; });
+  const Finished run = program.finish();
+  EXPECT_EQ(run.exit_code, 128 + SIGTERM);
+  EXPECT_THAT(run.out, AllOf(HasSubstr("published " + published() + " to "), HasSubstr(", then stopped")));
+  EXPECT_EQ(published(), std::to_string(broker.seen().messages));
+  EXPECT_LT(broker.seen().messages, std::size_t{kRows});
+  EXPECT_EQ(leased(), "0");
+}
+
 // --- relay ---
 
 // Rows are published, also those that another process adds while it runs; the end is orderly, with a summary.
