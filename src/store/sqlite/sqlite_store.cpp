@@ -212,7 +212,9 @@ std::string SqliteStore::Impl::stored(Timestamp time) {
 }
 
 Run SqliteStore::Impl::candidates(const Claim& claim, std::string_view created_from, std::size_t rows_max) const {
-  return Run(*candidates_, std::int64_t{claim.attempts_max}, normalised(now()), created_from, to_limit(rows_max));
+  const std::string time = normalised(now());
+  return Run(*candidates_, std::int64_t{claim.attempts_max}, time, created_from, to_limit(rows_max),
+             claim.created_from ? std::string() : time);
 }
 
 // The normalised created_at of the first row that may be claimed.
