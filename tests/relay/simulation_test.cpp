@@ -128,6 +128,7 @@ class Simulation {
 
   // What may legally repeat: whatever the broker has when an answer is lost.
   void everything_in_doubt() {
+    ++connections_lost_;
     for (const std::string& id : added_) ++doubts_[id];
   }
 
@@ -154,7 +155,6 @@ class Simulation {
         everything_in_doubt();
         return Answer::close_connection(541, "INTERNAL_ERROR");
       case 5:
-        ++silences_[id];
         everything_in_doubt();
         return Answer::close_connection(320, "CONNECTION_FORCED");
       default:
@@ -162,12 +162,12 @@ class Simulation {
     }
   }
 
-  // Refusals count; so may silence about this very record, but not before the fourth time (DESIGN 5.3).
+  // Refusals count; so may lost answers and connections, but not before the fourth (DESIGN 5.3).
   std::int32_t chargeable(const std::string& id) const {
     const auto refusals = refusals_.find(id);
     const auto silences = silences_.find(id);
     return (refusals == refusals_.end() ? 0 : refusals->second) +
-           (silences == silences_.end() ? 0 : std::max(0, silences->second - 3));
+           std::max(0, (silences == silences_.end() ? 0 : silences->second) + connections_lost_ - 3);
   }
 
   // The faults end; everything must come to rest in bounded time.
@@ -210,6 +210,7 @@ class Simulation {
   std::map<std::string, std::vector<std::string>> order_;  // by lane
   std::map<std::string, std::int32_t> refusals_;
   std::map<std::string, std::int32_t> silences_;
+  std::int32_t connections_lost_ = 0;
   std::map<std::string, std::size_t> doubts_;
 };
 
