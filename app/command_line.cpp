@@ -15,20 +15,23 @@
 namespace acemq::app {
 namespace {
 
-constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 failed; 2 command line, setting or record refused, nothing was done; 3 the id is taken by another "
-    "record; 4 a message did not go out (sweep); 75 outstanding confirms at the end (relay); 128 + signal: a second signal.\n"
-    "Settings may also come from the environment: ACEMQ_DB, ACEMQ_TABLE, ACEMQ_URL (the broker), ACEMQ_INTERVAL and so on; a "
-    "flag "
-    "wins.";
+constexpr const char* kFooter = R"(Exit codes:
+  0  done
+  1  failed: the database, a file or the output
+  2  command line, setting or record refused; nothing was done
+  3  add: the id is taken by another record
+  4  sweep: a message did not go out
+ 75  relay: the time for outstanding confirms ran out
+128  and the number of the signal: ended at once, or sweep --all before its end
+
+Settings in [brackets] may come from the environment; a flag wins.)";
 
 // Collects the text of flags that are settings, and turns what was parsed into a Command.
 class Parser {
  public:
   explicit Parser(Settings::Environment environment) : environment_(std::move(environment)) {
     app_.require_subcommand(1);
-    app_.footer(kExitCodes);
-    app_.set_help_all_flag("--help-all", "Help for every subcommand");
+    app_.footer(kFooter);
     app_.set_version_flag("--version", "acemq " ACEMQ_VERSION);
     declare_init();
     declare_add();
@@ -43,8 +46,6 @@ class Parser {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
       app_.parse(arguments);
-    } catch (const CLI::CallForAllHelp&) {
-      return {HelpArguments{app_.help("", CLI::AppFormatMode::All)}};
     } catch (const CLI::CallForHelp&) {
       return {HelpArguments{app_.help()}};
     } catch (const CLI::CallForVersion&) {

@@ -29,7 +29,7 @@ Database parse_database(std::string_view url) {
 
 std::string describe(const Database& database) { return std::string(kSqlite) + database.path; }
 
-std::string schema(std::string_view table, bool wal) { return sqlite::schema(table, wal); }
+std::string schema(const Database& /*database*/, std::string_view table, bool wal) { return sqlite::schema(table, wal); }
 
 Initialised initialise(const Database& database, const std::string& table, bool wal) {
   return sqlite::initialise(database.path, table, wal);

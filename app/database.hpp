@@ -23,7 +23,7 @@ Database parse_database(std::string_view url);
 std::string describe(const Database& database);
 
 // The SQL that initialise() runs.
-std::string schema(std::string_view table, bool wal);
+std::string schema(const Database& database, std::string_view table, bool wal);
 
 struct Initialised {
   bool new_file = false;

@@ -9,8 +9,8 @@
 namespace acemq::app {
 namespace {
 
-// What the library calls an option, and what it is called here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFlags{{
+// What the library calls a field, and what it is called here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kFlags{{
     {"url", "--broker (ACEMQ_URL)"},
     {"table", "--table"},
     {"interval", "--interval"},
@@ -24,6 +24,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFlags{{
     {"payload", "BODY"},
     {"to", "--to"},
     {"exchange", "--exchange"},
+    {"type", "--type"},
+    {"id", "--id"},
+    {"correlation", "--correlation"},
+    {"causation", "--causation"},
+    {"content_type", "--content-type"},
+    {"headers", "--header"},
 }};
 
 // Library errors begin with the field's name.
@@ -81,7 +87,8 @@ Explanation explain(const std::exception& error) {
   }
   if (const auto* publish = dynamic_cast<const PublishError*>(&error)) {
     std::string words = publish->what();
-    if (!publish->failure().server_text.empty()) words += " (" + publish->failure().server_text + ")";
+    const std::string& server_text = publish->failure().server_text;
+    if (words.find(server_text) == std::string::npos) words += " (" + server_text + ")";
     return {kBroker, words, hint_for(publish->failure())};
   }
   if (const auto* store = dynamic_cast<const StoreError*>(&error)) return {kFailed, store->what(), hint_for(*store)};

@@ -8,30 +8,28 @@
 
 namespace acemq::app {
 
-// Documented in docs/guide/program.md. A second signal ends the program with 128 + its number.
-enum ExitCode : int {
-  kOk = 0,
-  kFailed = 1,     // the database, a file, or the output
-  kUsage = 2,      // the command line, a setting, or the record that was given; nothing was done
-  kConflict = 3,   // another record with this id is stored
-  kBroker = 4,     // sweep: a message did not go out
-  kUndrained = 75  // relay: the time for outstanding confirms ran out
-};
+// Exit codes; documented in docs/guide/program.md and --help. Ended by a signal before its work was done: 128 + the signal.
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;      // the database, a file, or the output
+inline constexpr int kUsage = 2;       // the command line, a setting, or the record that was given; nothing was done
+inline constexpr int kConflict = 3;    // another record with this id is stored
+inline constexpr int kBroker = 4;      // sweep: a message did not go out
+inline constexpr int kUndrained = 75;  // relay: the time for outstanding confirms ran out
 
 class CommandFailure : public std::runtime_error {
  public:
-  CommandFailure(ExitCode exit_code, const std::string& what, std::string hint = {})
+  CommandFailure(int exit_code, const std::string& what, std::string hint = {})
       : std::runtime_error(what), exit_code_(exit_code), hint_(std::move(hint)) {}
-  ExitCode exit_code() const noexcept { return exit_code_; }
+  int exit_code() const noexcept { return exit_code_; }
   const std::string& hint() const noexcept { return hint_; }
 
  private:
-  ExitCode exit_code_;
+  int exit_code_;
   std::string hint_;
 };
 
 struct Explanation {
-  ExitCode exit_code = kFailed;
+  int exit_code = kFailed;
   std::string words;  // one line
   std::string hint;   // may be empty
 };

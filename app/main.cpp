@@ -28,7 +28,7 @@ int report(const std::exception& error, bool json) {
   Output errors(stderr, json);
   std::string words = "acemq: " + explanation.words;
   if (!explanation.hint.empty()) words += "\nhint: " + explanation.hint;
-  errors.result(words, {{"error", explanation.words}, {"hint", explanation.hint}, {"exit_code", int{explanation.exit_code}}});
+  errors.result(words, {{"error", explanation.words}, {"hint", explanation.hint}, {"exit_code", explanation.exit_code}});
   return explanation.exit_code;
 }
 

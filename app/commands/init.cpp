@@ -25,12 +25,12 @@ std::string words(const Database& database, const std::string& table, const Init
 }  // namespace
 
 int run(const InitArguments& arguments, Output& output) {
+  const Database database = arguments.db.empty() ? Database{} : parse_database(arguments.db);
   if (arguments.print) {
-    const std::string sql = schema(arguments.table, arguments.wal);
+    const std::string sql = schema(database, arguments.table, arguments.wal);
     output.json() ? output.result({}, {{"sql", sql}}) : output.text(sql);
     return kOk;
   }
-  const Database database = parse_database(arguments.db);
   const Initialised done = initialise(database, arguments.table, arguments.wal);
   HeaderList made;
   for (const std::string& object : done.made) made.emplace_back(object);

@@ -51,6 +51,10 @@ int run(const RelayArguments& arguments, Output& output) {
   log.write(
       Level::info, "started",
       {{"version", ACEMQ_VERSION}, {"db", describe(database)}, {"table", arguments.table}, {"broker", broker->description()}});
+  for (const std::string& exchange : options.exchanges_without_mandatory) {
+    log.write(Level::warning, "without_mandatory",
+              {{"exchange", exchange}, {"reason", "a message that no queue takes is lost silently there"}});
+  }
   relay.start();
   const int signal = signals.wait();
   log.write(Level::info, "stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});

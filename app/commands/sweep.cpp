@@ -19,18 +19,20 @@ int run(const SweepArguments& arguments, Output& output) {
   outbox::Relay relay(open_store(database, arguments.table), broker, arguments.relay);
 
   std::exception_ptr failure;
+  bool more = true;
   try {
     // A signal ends it between two batches; each is bounded by its deadlines.
-    while (relay.sweep() > 0 && arguments.all && signals.received() == 0) {
-    }
+    do more = relay.sweep() > 0;
+    while (more && arguments.all && signals.received() == 0);
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
+  const bool stopped = more && arguments.all && !failure;
   const auto published = relay.stats().published;
-  output.result(fmt::format("published {} to {}", published, broker->description()),
-                {{"published", published}, {"broker", broker->description()}, {"complete", failure == nullptr}});
+  output.result(fmt::format("published {} to {}{}", published, broker->description(), stopped ? ", then stopped" : ""),
+                {{"published", published}, {"broker", broker->description()}, {"complete", !failure && !stopped}});
   if (failure) std::rethrow_exception(failure);
-  return kOk;
+  return stopped ? 128 + signals.received() : kOk;
 }
 
 }  // namespace acemq::app

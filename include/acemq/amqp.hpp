@@ -21,6 +21,7 @@ struct AmqpOptions {
   // Each part of opening has a deadline of its own; 1 ms … 10 min.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);    // name resolution and TCP
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);  // protocol and TLS
+  // Also how long a connection may leave questions unanswered before it is given up for dead.
   std::chrono::milliseconds login_timeout = std::chrono::seconds(10);
   // What we offer; the smaller of ours and the broker's counts. 0 switches heartbeats off: a dead peer is then noticed by the
   // confirm timeout only.

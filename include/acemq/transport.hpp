@@ -66,6 +66,7 @@ class PublishChannel {
   // Returns nothing on success, and at once when it is open already; otherwise why not, as a Failure of class outage. Blocks
   // for at most `deadline`, less when cancelled. Confirms of an earlier channel never arrive on a new one.
   virtual std::optional<Failure> open(std::chrono::milliseconds deadline) = 0;
+  // From a successful open() until poll() has handed out the event that ended it.
   virtual bool is_open() const = 0;
   virtual bool is_blocked() const = 0;
   // Gives the channel up without waiting for the broker: unanswered tickets are forgotten and no event of theirs follows. open()

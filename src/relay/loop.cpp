@@ -10,7 +10,7 @@ namespace acemq::relay {
 namespace {
 
 constexpr std::chrono::seconds kExchangeCheckTimeout{10};
-// Marks wait this long for company: one transaction for many messages.
+// Marks wait this long for company, or for the next claim: one transaction for many messages.
 constexpr std::chrono::milliseconds kMarksWait{10};
 constexpr std::size_t kClaimRowsMax = 10'000;
 constexpr std::size_t kKnownExchangesMax = 10'000;
@@ -156,7 +156,7 @@ Instant Loop::claim_due() const {
 
 bool Loop::marks_are_due(Claiming claiming) const {
   if (marks_.empty() || now_ < store_retry_at_) return false;
-  return claiming == Claiming::never || window_.in_flight() == 0 || marks_.size() >= options_.batch || now_ >= marks_due_;
+  return claiming == Claiming::never || marks_.size() >= options_.batch || now_ >= marks_due_;
 }
 
 outbox::Claim Loop::next_claim() {
@@ -437,7 +437,7 @@ Instant Loop::next_due() const {
   if (window_.claims_resume() > now_) consider(window_.claims_resume());
   if (const auto instant = window_.next_instant()) consider(*instant);
   if (const auto instant = window_.lane_due()) consider(*instant);
-  if (!marks_.empty() && now_ >= store_retry_at_) consider(window_.in_flight() == 0 ? now_ : marks_due_);
+  if (!marks_.empty() && now_ >= store_retry_at_) consider(marks_due_);
   return due;
 }
 

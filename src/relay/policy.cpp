@@ -71,7 +71,9 @@ Verdict judge(Incident incident, const Circumstances& circumstances) {
       return {FailureClass::suspect, false, Reaction::resend_alone};
     case Incident::connection_closed:
       if (!is_malformed(circumstances.code)) return in_doubt(circumstances);
-      if (circumstances.alone) return {FailureClass::refusal, true, Reaction::lane_waits};
+      // Others may use the same connection: being alone on the channel proves nothing before it has happened again among
+      // neighbours that are fine.
+      if (circumstances.alone && circumstances.neighbours_fine) return {FailureClass::refusal, true, Reaction::lane_waits};
       return {FailureClass::suspect, false, Reaction::resend_alone};
     case Incident::connection_lost:
     case Incident::confirm_timeout:

@@ -176,7 +176,7 @@ void Window::confirmed(Ticket ticket) {
                                     .routing_key = record.message.routing_key,
                                     .created_at = record.created_at,
                                     .overtook = overtook});
-  histories_.erase(record.lease.id);
+  if (!histories_.empty()) histories_.erase(record.lease.id);
   forget(record);
 }
 

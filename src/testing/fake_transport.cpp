@@ -82,7 +82,8 @@ class FakeChannel final : public PublishChannel {
   void settle(Sent sent, FakeTransport::Answer answer);
 
   std::shared_ptr<FakeTransport::Broker> broker_;
-  bool open_ = false;
+  bool open_ = false;   // at the broker
+  bool ended_ = false;  // not open any more, and the event that says so is still to be handed out
   bool interrupted_ = false;
   bool cancelled_ = false;
   std::deque<Sent> sent_;  // not yet handled by the broker
@@ -91,7 +92,7 @@ class FakeChannel final : public PublishChannel {
 
 std::optional<Failure> FakeChannel::open(std::chrono::milliseconds /*deadline*/) {
   const std::lock_guard lock(broker_->mutex);
-  if (open_) return std::nullopt;
+  if (open_ || ended_) return std::nullopt;
   if (cancelled_) return Failure{FailureClass::outage, 0, "cancelled", {}};
   if (!broker_->refusal.empty()) return Failure{FailureClass::outage, 0, broker_->refusal, {}};
   open_ = true;
@@ -102,7 +103,7 @@ std::optional<Failure> FakeChannel::open(std::chrono::milliseconds /*deadline*/)
 
 bool FakeChannel::is_open() const {
   const std::lock_guard lock(broker_->mutex);
-  return open_;
+  return open_ || ended_;
 }
 
 bool FakeChannel::is_blocked() const {
@@ -113,7 +114,7 @@ bool FakeChannel::is_blocked() const {
 void FakeChannel::close() {
   std::unique_lock lock(broker_->mutex);
   answer(lock);  // what was handed over is on the wire
-  open_ = false;
+  open_ = ended_ = false;
   sent_.clear();
   events_.clear();
 }
@@ -146,6 +147,7 @@ void FakeChannel::poll(std::vector<TransportEvent>& events, std::chrono::nanosec
   }
   events.insert(events.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
   events_.clear();
+  ended_ = false;
 }
 
 void FakeChannel::interrupt() noexcept {
@@ -161,6 +163,7 @@ void FakeChannel::cancel() noexcept {
 void FakeChannel::end(Kind kind, std::uint16_t code, const std::string& text) {
   if (!open_) return;
   open_ = false;
+  ended_ = true;
   sent_.clear();
   std::erase_if(events_, [](const TransportEvent& event) { return event.kind == Kind::confirmed; });
   events_.push_back({.kind = kind, .code = code, .text = text});

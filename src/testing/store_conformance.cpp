@@ -458,6 +458,19 @@ void a_lane_goes_on_after_its_wait(Bench& bench) {
   bench.expect_claim("c", {"head", "behind"}, "after the wait, in order");
 }
 
+// A claim that starts above the head of a lane must not send what stands behind it, due or not.
+void a_lane_is_not_entered_above_its_head(Bench& bench) {
+  bench.add_all({"head", "behind"});
+  bench.add("other", {"shop-events", "other"});
+  bench.claim("a", 1);
+  bench.fail("head", "a", true, seconds(10));
+  bench.pass(seconds(20));
+  Claim claim{.token = "b", .lease = kLease, .created_from = bench.now() - std::chrono::hours(1) - seconds(20) + microseconds(2)};
+  const Ids above = ids_of(bench.store().claim(claim));
+  expect(above == Ids{"other"} || above == Ids{"head", "behind", "other"}, "the lane's head first, found " + show(above));
+  if (above.size() == 1) bench.expect_claim("c", {"head", "behind"}, "a claim from the beginning");
+}
+
 // The due time is the row's, so that many relays make no more attempts than one.
 void a_wait_holds_for_every_relay(Bench& bench) {
   bench.add("one");
@@ -610,6 +623,7 @@ constexpr NamedCase kCases[] = {
     {"AReasonIsCutAt1000Characters", a_reason_is_cut_at_1000_characters},
     {"AWaitingRowStopsItsLaneOnly", a_waiting_row_stops_its_lane_only},
     {"ALaneGoesOnAfterItsWait", a_lane_goes_on_after_its_wait},
+    {"ALaneIsNotEnteredAboveItsHead", a_lane_is_not_entered_above_its_head},
     {"AWaitHoldsForEveryRelay", a_wait_holds_for_every_relay},
     {"ALeaseInALaneDoesNotStopIt", a_lease_in_a_lane_does_not_stop_it},
     {"ARetiredRowIsSkippedAndKept", a_retired_row_is_skipped_and_kept},

@@ -181,12 +181,13 @@ TEST(Content, B42_TheNegotiatedSizeCounts) {
 // All fourteen properties may be there when a message comes back; the id is found among them.
 TEST(ContentHeader, FindsTheMessageIdAmongAllProperties) {
   oracle::Pool pool;
+  const Headers headers{{"h", HeaderList{1, 2}}};
   amqp_basic_properties_t all{};
   all._flags = 0xFFFC;
   all.content_type = all.content_encoding = all.correlation_id = all.reply_to = all.expiration = all.type = all.user_id =
       all.app_id = all.cluster_id = oracle::bytes("text");
   all.message_id = oracle::bytes("the id");
-  all.headers = oracle::to_table(pool, {{"h", HeaderList{1, 2}}});
+  all.headers = oracle::to_table(pool, headers);
   all.timestamp = 1;
   const std::string frame = oracle::content_header(1, all, 77);
   Reader reader(parse_frame(frame, kFrameMax).frame.payload);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <amqp.h>
 #include <amqp_tcp_socket.h>
@@ -50,6 +51,21 @@ class RabbitMqPeer {
   }
   void remove_queue(const std::string& queue) { amqp_queue_delete(connection_, 1, bytes(queue), 0, 0); }
   void remove_exchange(const std::string& exchange) { amqp_exchange_delete(connection_, 1, bytes(exchange), 0); }
+
+  // The ids of all messages in the queue, which is empty then.
+  std::vector<std::string> take_ids(const std::string& queue) {
+    std::vector<std::string> ids;
+    for (;;) {
+      const amqp_rpc_reply_t reply = amqp_basic_get(connection_, 1, bytes(queue), 1);
+      check(reply);
+      if (reply.reply.id == AMQP_BASIC_GET_EMPTY_METHOD) return ids;
+      amqp_message_t message;
+      check(amqp_read_message(connection_, 1, &message, 0));
+      ids.push_back(text(message.properties.message_id));
+      amqp_destroy_message(&message);
+      amqp_maybe_release_buffers(connection_);
+    }
+  }
 
   // A message with every detail in print: properties and headers as "letter:value", by name.
   struct Seen {

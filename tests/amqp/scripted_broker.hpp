@@ -62,14 +62,16 @@ class ScriptedBroker {
  public:
   // What it does; may be changed at any time by behave().
   struct Behaviour {
-    std::uint16_t heartbeat = 0;      // proposed in tune; it never sends one itself
-    std::uint16_t login_refusal = 0;  // code of the connection.close that answers the login
-    std::uint16_t vhost_refusal = 0;  // the same for connection.open
-    bool confirms = true;             // false: messages are swallowed
-    bool opens_channels = true;       // false: channel.open is never answered
-    bool reads = true;                // false: connections stay open and nothing is read or sent
-    bool resets = false;              // connections are reset as soon as they are made
-    std::string greeting = {};        // sent instead of speaking AMQP
+    std::uint16_t heartbeat = 0;        // proposed in tune; it never sends one itself
+    std::uint16_t login_refusal = 0;    // code of the connection.close that answers the login
+    std::uint16_t vhost_refusal = 0;    // the same for connection.open
+    std::uint16_t message_refusal = 0;  // code of the connection.close that answers a message; the socket is closed behind it
+    bool confirms = true;               // false: messages are swallowed
+    std::uint16_t channel_refusal = 0;  // code of the channel.close that answers channel.open
+    bool opens_channels = true;         // false: channel.open is never answered
+    bool reads = true;                  // false: connections stay open and nothing is read or sent
+    bool resets = false;                // connections are reset as soon as they are made
+    std::string greeting = {};          // sent instead of speaking AMQP
     std::set<std::string> missing_exchanges = {};
   };
 
@@ -255,6 +257,8 @@ class ScriptedBroker {
         ++seen_.channels;
         peer.tags[frame.channel] = 0;
         if (!behaviour_.opens_channels) return;
+        if (behaviour_.channel_refusal != 0)
+          return reply_close(peer, frame.channel, behaviour_.channel_refusal, "RESOURCE_ERROR - too many channels");
         return reply(peer, frame.channel, MethodId::channel_open_ok, [](Writer& writer) { writer.long_string(""); });
       case MethodId::channel_close:
         ++seen_.closed_channels;
@@ -277,6 +281,11 @@ class ScriptedBroker {
 
   void take_message(Peer& peer, const Frame& frame) {
     ++seen_.messages;
+    if (behaviour_.message_refusal != 0) {
+      reply_close(peer, 0, behaviour_.message_refusal, "FRAME_ERROR - cannot decode");
+      peer.over = true;
+      return;
+    }
     const std::uint64_t tag = ++peer.tags[frame.channel];
     if (!behaviour_.confirms) return;
     reply(peer, frame.channel, MethodId::basic_ack, [&](Writer& writer) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "amqp/script.hpp"
 
@@ -83,6 +84,27 @@ TEST(Session, GivesTheSameEventsByteByByte) { Conversation().play(whole_life(), 
 
 // Whatever fails at whichever step, the session ends once, says so last, and forgets everything.
 TEST(Session, EndsOnceAfterAFaultAtEveryStep) { replay_with_faults(whole_life()); }
+
+// A few damaged bytes anywhere in a conversation: the session ends at most once, and what it sends stays well-formed AMQP.
+RC_GTEST_PROP(SessionProperty, DamagedAnswersAreHarmless, ()) {
+  static const Script script = whole_life();
+  const auto damaged = *rc::gen::inRange<std::size_t>(0, script.size());
+  Conversation talk;
+  long ends = 0;
+  for (std::size_t i = 0; i < script.size(); ++i) {
+    std::string answer = script[i].answer;
+    if (i == damaged && !answer.empty()) {
+      const int changes = *rc::gen::inRange(1, 4);
+      for (int k = 0; k < changes; ++k) answer[*rc::gen::inRange<std::size_t>(0, answer.size())] = *rc::gen::arbitrary<char>();
+    }
+    if (script[i].act) script[i].act(talk.session);
+    for (const std::string& line : talk.heard()) RC_ASSERT(line.find("librabbitmq") == std::string::npos);
+    talk.answer(answer, *rc::gen::inRange<std::size_t>(1, 64));
+    for (const std::string& event : talk.events()) ends += event.find("connection_closed") == 0 ? 1 : 0;
+  }
+  RC_ASSERT(ends <= 1);
+  RC_ASSERT(talk.session.is_closed() == (ends == 1));
+}
 
 // --- login ---
 

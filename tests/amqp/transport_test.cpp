@@ -124,6 +124,13 @@ TEST(Opening, CallersDeadlineCapsAllAndTheAttemptIsShared) {
   EXPECT_FALSE(silent.accept());
 }
 
+// A host name with several addresses, of which one answers: "localhost" is ::1 and 127.0.0.1 to most systems.
+TEST(Opening, FindsTheAddressThatAnswers) {
+  ScriptedBroker broker;
+  AmqpTransport transport("amqp://localhost" + broker.endpoint().substr(broker.endpoint().find(':')));
+  EXPECT_EQ(why(transport.publish_channel()->open(kAmple)), "opened");
+}
+
 // Many threads open channels at once: one connection serves them all.
 TEST(Opening, ConcurrentOpenersShareOneConnection) {
   ScriptedBroker broker;
@@ -181,6 +188,22 @@ TEST(Opening, RefusedLoginAndVhostAreToldApart) {
   EXPECT_EQ(why(failure), "vhost '/' refused by " + broker.endpoint() + " for user 'shop'");
   EXPECT_EQ(failure->code, 530);
   EXPECT_EQ(failure->server_text, "NOT_ALLOWED - vhost not found");
+}
+
+// A connection that gives no channel: an outage with the broker's code, and the next try is on the same connection.
+TEST(Opening, RefusedChannelIsAnOutage) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.channel_refusal = 506; });
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  const auto failure = channel->open(kAmple);
+  EXPECT_EQ(why(failure), "channel refused by " + broker.endpoint());
+  EXPECT_EQ(failure->failure_class, FailureClass::outage);
+  EXPECT_EQ(failure->code, 506);
+  EXPECT_EQ(failure->server_text, "RESOURCE_ERROR - too many channels");
+  broker.behave([](auto& behaviour) { behaviour.channel_refusal = 0; });
+  EXPECT_EQ(why(channel->open(kAmple)), "opened");
+  EXPECT_EQ(broker.seen().connections, 1U);
 }
 
 // User, password and vhost arrive byte for byte, however odd.
@@ -271,6 +294,24 @@ TEST_P(LosingInBothWays, B15_ConnectionLostComesOnceAndReopeningStartsAfresh) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, LosingInBothWays, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "ByReset" : "InOrder"; });
+
+// A broker that hangs up on a message while more of them are being written: its code and words arrive, whichever of writing and
+// reading fails first.
+TEST(Losing, BrokersReasonIsReadEvenWhenWritingFails) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.message_refusal = 501; });
+  AmqpTransport transport(broker.url());
+  const auto channel = transport.publish_channel();
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(why(channel->open(kAmple)), "opened");
+    for (std::uint64_t ticket = 1; ticket <= 20; ++ticket)
+      publish(*channel, ticket, 1, message("order.placed", std::string(5000, 'x')));
+    const auto lost = events(*channel, 1);
+    ASSERT_THAT(lost, ElementsAre(is(Kind::connection_lost)));
+    ASSERT_EQ(lost[0].code, 501) << lost[0].text;
+    EXPECT_EQ(lost[0].text, "FRAME_ERROR - cannot decode");
+  }
+}
 
 // A channel stays open for its owner until the owner has seen that it is not: whatever was confirmed before comes first.
 TEST(Losing, OwnerLearnsOfTheEndInOrder) {
@@ -511,6 +552,25 @@ TEST(Exchanges, AreCheckedBesideThePublishingChannel) {
   EXPECT_THAT(events(*channel, 1), ElementsAre(is(Kind::confirmed)));
   EXPECT_THAT(broker.seen().checked_exchanges,
               ElementsAre("shop-events", "shop-events", "shop-events", "nope", "nope", "shop-events"));
+}
+
+// Several owners ask at the same time about exchanges that are there and not there: each gets the answer to its own question.
+TEST(Exchanges, ConcurrentQuestionsAreNotMixedUp) {
+  ScriptedBroker broker;
+  broker.behave([](auto& behaviour) { behaviour.missing_exchanges = {"nope"}; });
+  AmqpTransport transport(broker.url());
+  std::vector<std::thread> owners;
+  for (int i = 0; i < 4; ++i) {
+    owners.emplace_back([&transport] {
+      const auto channel = transport.publish_channel();
+      ASSERT_EQ(why(channel->open(kAmple)), "opened");
+      for (int question = 0; question < 25; ++question) {
+        EXPECT_EQ(why(channel->check_exchange("shop-events", kAmple)), "opened");
+        EXPECT_EQ(why(channel->check_exchange("nope", kAmple)), "no such exchange 'nope'");
+      }
+    });
+  }
+  for (auto& owner : owners) owner.join();
 }
 
 // A name that no broker takes is refused without harm to anybody.

@@ -64,6 +64,14 @@ TEST(Failure, AnswersByClass) {
   EXPECT_EQ(answers(FailureClass::store), "happened usable again") << "the message may be out and only its mark missing";
 }
 
+// The words that logs and last_error use.
+TEST(FailureClass, HasAName) {
+  using enum FailureClass;
+  std::string names;
+  for (const FailureClass one : {refusal, overload, outage, in_doubt, suspect, store}) names += std::string(to_string(one)) + " ";
+  EXPECT_EQ(names, "refusal overload outage in doubt suspect store ");
+}
+
 // No route, no exchange, no right: somebody can cure these while the record stays as it is.
 TEST(Failure, MissingTopologyIsNotTheRecordsFault) {
   for (const std::uint16_t code : {std::uint16_t{312}, std::uint16_t{403}, std::uint16_t{404}}) {

@@ -40,11 +40,13 @@ TEST(Policy, ChannelClosedWithAnotherCodeLeavesDoubt) {
   EXPECT_EQ(judge(Incident::channel_closed, {.code = 506, .alone = true, .doubts = 1}), kDoubted);
 }
 
-// A malformed record kills the connection: suspected among others, convicted alone.
+// A malformed record kills the connection, which others share: it is suspected, and convicted only when it fails alone between
+// neighbours that do not.
 TEST(Policy, ConnectionClosedByAMalformedRecord) {
   for (const std::uint16_t code : std::initializer_list<std::uint16_t>{501, 502, 541}) {
     EXPECT_EQ(judge(Incident::connection_closed, {.code = code}), kSuspected) << code;
-    EXPECT_EQ(judge(Incident::connection_closed, {.code = code, .alone = true}), kRefused) << code;
+    EXPECT_EQ(judge(Incident::connection_closed, {.code = code, .alone = true}), kSuspected) << code;
+    EXPECT_EQ(judge(Incident::connection_closed, {.code = code, .alone = true, .neighbours_fine = true}), kRefused) << code;
   }
 }
 

@@ -30,10 +30,11 @@ class SqliteConcurrencyTest : public ::testing::Test {
   SqliteStore open() const { return SqliteStore(path_, {.busy_timeout = std::chrono::seconds(60), .clock = &clock_}); }
   outbox::Record record(const std::string& id, int order) const { return make_record(id, clock_.now() + microseconds(order)); }
 
+  // row-0, row-1, …, each a microsecond younger than the one before.
   void fill(int rows) const {
-    database_.run("BEGIN");
-    for (int i = 0; i < rows; ++i) database_.add(record("row-" + std::to_string(i), i));
-    database_.run("COMMIT");
+    database_.run("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < " + std::to_string(rows) +
+                  ") INSERT INTO acemq_outbox SELECT 'row-' || i, 'shop-events', 'order.placed', hex(zeroblob(100)), 'utf-8', "
+                  "'application/json', '{}', printf('2026-01-02T03:04:05.%06dZ', i), NULL, 0, NULL, NULL, NULL FROM n");
   }
   static std::vector<std::string> ids_of(const std::vector<Row>& rows) {
     std::vector<std::string> ids;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -110,10 +112,21 @@ TEST_F(SqliteStoreTest, FilesAreNeverCreated) {
 
 // A file without write permission is refused at once, not at the first claim.
 TEST_F(SqliteStoreTest, AReadOnlyFileIsRefused) {
-  if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
   database_.run(sqlite_schema());
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
-  EXPECT_THROW(SqliteStore{path_}, StoreError);
+  std::filesystem::permissions(std::filesystem::path(path_).parent_path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(path_, std::filesystem::perms(0444));
+  const auto open_as_nobody = [&] {
+    constexpr uid_t kNobody = 65534;
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);  // permissions do not bind root
+    try {
+      const SqliteStore store{path_};
+    } catch (const StoreError& error) {
+      std::fputs(error.what(), stderr);
+      _exit(0);
+    }
+    _exit(1);
+  };
+  EXPECT_EXIT(open_as_nobody(), ::testing::ExitedWithCode(0), "readonly|read-only|permission");
 }
 
 // Journal mode and schema are the application's: opening and working leave them as they are.

@@ -59,6 +59,7 @@ class IncludeRule(unittest.TestCase):
 
     def test_nobody_includes_the_program(self):
         self.refused("nobody includes app", "tests/relay/x_test.cpp", '"app/options.hpp"', "app/options.hpp")
+        self.allowed("tests/app/x_test.cpp", '"app/options.hpp"', "app/options.hpp")
 
     def test_unknown_places_are_named(self):
         self.refused("no public header", "src/relay/relay.cpp", '"acemq/none.hpp"')
@@ -102,9 +103,9 @@ class OtherRules(unittest.TestCase):
         self.assertEqual(len(findings("lines", README_dot_md="x" * 161)), 1)
 
     def test_paths_of_one_machine(self):
-        for path in ("/roo" "t/x", "/ho" "me/ann/x", "../sha" "red/y", "py" "pi.org"):
+        for path in ("/roo" "t/x", "/ho" "me/ann/x", "/Us" "ers/ann/x"):
             self.assertEqual(len(findings("paths", docs__a_dot_md=f"see {path}")), 1, path)
-        self.assertEqual(findings("paths", docs__a_dot_md="build/dev/work/x and $root/home/"), [])
+        self.assertEqual(findings("paths", docs__a_dot_md="build/dev/x and $root/home/"), [])
 
     def test_snippets_stand_in_the_examples(self):
         program = {"examples__a_dot_cpp": "int main() {\n  one();\n    two();\n}"}

@@ -44,7 +44,9 @@ struct Claim {
   std::size_t bytes_max = std::size_t{16} << 20;  // of bodies and headers; one larger row passes alone
   std::chrono::microseconds lease = std::chrono::seconds(60);
   std::int32_t attempts_max = 10;
-  // Rows created earlier may be left out: an accelerator, never a condition of delivery (CONTRACT 4). A store may ignore it.
+  // Rows created earlier may be left out: an accelerator, never a condition of delivery (CONTRACT 4). Then a lane in which a row
+  // has waited is left out until that row is claimed again, even if its wait is over: newer rows must not go before it. A store
+  // may ignore this field.
   std::optional<Timestamp> created_from = std::nullopt;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "amqp/session/channel.hpp"
+#include "amqp/session/login.hpp"
 #include "amqp/session/output_buffer.hpp"
 #include "amqp/wire/methods.hpp"
 
@@ -17,42 +18,6 @@ constexpr std::uint16_t kSyntaxError = 502;
 constexpr std::uint16_t kChannelError = 504;
 constexpr std::uint16_t kUnexpectedFrame = 505;
 constexpr TimePoint kNever = TimePoint::max();
-
-// Of two limits where 0 means none.
-template <class Integer>
-Integer smaller_limit(Integer ours, Integer theirs) {
-  if (ours == 0 || theirs == 0) return std::max(ours, theirs);
-  return std::min(ours, theirs);
-}
-
-bool has_word(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t space = std::min(words.find(' '), words.size());
-    if (words.substr(0, space) == word) return true;
-    words.remove_prefix(std::min(space + 1, words.size()));
-  }
-  return false;
-}
-
-bool has_capability(const Headers& server_properties, std::string_view name) {
-  const HeaderValue* capabilities = server_properties.find("capabilities");
-  if (capabilities == nullptr || capabilities->as_table() == nullptr) return false;
-  const HeaderValue* capability = capabilities->as_table()->find(name);
-  return capability != nullptr && capability->as_bool() != nullptr && *capability->as_bool();
-}
-
-// What we can do, so that the broker does it: without connection.blocked, for one, it blocks us silently.
-Headers client_properties(const std::string& client_name) {
-  return {{"product", "acemq"},
-          {"platform", "C++"},
-          {"connection_name", client_name},
-          {"capabilities", Headers{{"publisher_confirms", true},
-                                   {"exchange_exchange_bindings", true},
-                                   {"basic.nack", true},
-                                   {"consumer_cancel_notify", true},
-                                   {"connection.blocked", true},
-                                   {"authentication_failure_close", true}}}};
-}
 
 }  // namespace
 
@@ -80,6 +45,7 @@ class Session::Impl {
   std::string_view output() const { return output_.view(); }
 
   void sent(std::size_t bytes, TimePoint now) {
+    if (bytes == 0) return;
     output_.consume(bytes);
     heartbeat_due_ = now + heartbeat_ / 2;
   }
@@ -239,8 +205,7 @@ class Session::Impl {
   void take_start(Reader& reader, TimePoint now) {
     const ConnectionStart start = ConnectionStart::decode(reader);
     if (!reader.ok()) return violation({kSyntaxError, "malformed connection.start"});
-    if (!has_word(start.mechanisms, "PLAIN")) return end(0, "the broker does not offer login by user name and password (PLAIN)");
-    if (!has_capability(start.server_properties, "publisher_confirms")) return end(0, "the broker has no publisher confirms");
+    if (const auto objection = objection_to(start)) return end(0, *objection);
     const std::string response = '\0' + options_.user + '\0' + options_.password;
     const auto reason =
         send(MethodId::connection_start_ok,
@@ -254,16 +219,12 @@ class Session::Impl {
   void take_tune(Reader& reader, TimePoint now) {
     const ConnectionTune tune = ConnectionTune::decode(reader);
     if (!reader.ok()) return violation({kSyntaxError, "malformed connection.tune"});
-    const auto our_heartbeat = static_cast<std::uint16_t>(std::clamp<std::int64_t>(options_.heartbeat.count(), 0, 0xFFFF));
-    // Without a wish of the broker's ours counts; without one of ours there are no heartbeats at all.
-    const std::uint16_t heartbeat = our_heartbeat == 0 ? std::uint16_t{0} : smaller_limit(our_heartbeat, tune.heartbeat);
-    channel_max_ = smaller_limit(options_.channel_max, tune.channel_max);
-    if (channel_max_ == 0) channel_max_ = 0xFFFF;
-    frame_max_ = std::max(smaller_limit(frame_max_, tune.frame_max), kFrameMaxFloor);
-    heartbeat_ = std::chrono::seconds(heartbeat);
+    const ConnectionTune agreed = negotiate(options_, tune);
+    channel_max_ = agreed.channel_max;
+    frame_max_ = agreed.frame_max;
+    heartbeat_ = std::chrono::seconds(agreed.heartbeat);
     heartbeat_due_ = now + heartbeat_ / 2;
-    send(MethodId::connection_tune_ok,
-         ConnectionTune{.channel_max = channel_max_, .frame_max = frame_max_, .heartbeat = heartbeat});
+    send(MethodId::connection_tune_ok, agreed);
     if (const auto reason = send(MethodId::connection_open, ConnectionOpen{.vhost = options_.vhost})) return end(0, *reason);
     state_ = State::awaiting_open_ok;
   }

@@ -64,13 +64,15 @@ Connected connect_one(const SocketAddress& address, Deadline deadline, const Wak
 }  // namespace
 
 Connected connect_tcp(const std::vector<SocketAddress>& addresses, Deadline deadline, const Wakeup& cancel) {
-  Connected last{.stream = nullptr, .failure = "no address"};
+  Connected result{.stream = nullptr, .failure = "no address"};
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto share = (deadline - SteadyClock::now()) / static_cast<std::int64_t>(addresses.size() - i);
-    last = connect_one(addresses[i], SteadyClock::now() + share, cancel);
-    if (last.stream != nullptr) break;
+    Connected next = connect_one(addresses[i], SteadyClock::now() + share, cancel);
+    // The system puts the address that most likely works first, so its failure tells most.
+    if (i == 0 || next.stream != nullptr) result = std::move(next);
+    if (result.stream != nullptr) break;
   }
-  return last;
+  return result;
 }
 
 }  // namespace acemq::amqp

@@ -89,9 +89,10 @@ void Link::run() noexcept {
 bool Link::wait_for_attempt() {
   Lock lock(mutex_);
   wanted_.wait(lock, [&] { return stopping_ || attempt_ != nullptr; });
-  if (stopping_ && attempt_ != nullptr) finish_attempt(outage("the transport is closed"));
+  const bool is_the_end = stopping_;
+  if (is_the_end) finish_attempt(outage("the transport is closed"));
   notify(lock);
-  return !stopping_;
+  return !is_the_end;
 }
 
 void Link::serve(ByteStream& stream) {
@@ -148,7 +149,12 @@ void Link::flush(ByteStream& stream, TimePoint time) {
   if (output.empty()) return;
   const Transfer written = stream.write_some(output);
   if (written.bytes > 0) session_->sent(written.bytes, time);
-  if (!written.failure.empty()) session_->connection_lost(written.failure);
+  if (written.failure.empty()) return;
+  // The broker may have said why before it hung up, and what it said is still there to read.
+  std::vector<char> buffer(kReadBytesMax);
+  const Transfer last = stream.read_some(buffer.data(), buffer.size());
+  session_->receive(std::string_view(buffer.data(), last.bytes), time);
+  session_->connection_lost(written.failure);
 }
 
 // --- events ---

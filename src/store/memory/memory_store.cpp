@@ -123,18 +123,19 @@ struct MemoryStore::Impl {
     return entry != nullptr && entry->is_pending() && entry->stored.locked_by == lease.token ? entry : nullptr;
   }
 
-  std::set<Lane> waiting_lanes(Timestamp now, std::int32_t attempts_max) const {
+  // Of rows that are waiting at `now`; without it, of rows that have waited and were not claimed since.
+  std::set<Lane> waiting_lanes(std::optional<Timestamp> now, std::int32_t attempts_max) const {
     std::set<Lane> lanes;
     for (const auto& [key, entry] : entries) {
       const bool alive = entry.is_pending() && entry.stored.row.attempts < attempts_max;
-      if (alive && entry.is_waiting(now)) lanes.insert(lane_of(entry.stored.row));
+      if (alive && entry.is_waiting(now.value_or(Timestamp::min()))) lanes.insert(lane_of(entry.stored.row));
     }
     return lanes;
   }
 
   std::vector<Row> claim(const Claim& claim) {
     const Timestamp now = clock.now();
-    const std::set<Lane> waiting = waiting_lanes(now, claim.attempts_max);
+    const std::set<Lane> waiting = waiting_lanes(claim.created_from ? std::nullopt : std::optional(now), claim.attempts_max);
     std::vector<Row> rows;
     std::size_t bytes = 0;
     for (auto& [key, entry] : entries) {

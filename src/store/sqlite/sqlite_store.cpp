@@ -111,7 +111,6 @@ class SqliteStore::Impl {
  public:
   Impl(const std::string& path, SqliteStoreOptions options);
 
-  std::vector<Row> claim(const Claim& claim);
   std::vector<Row> mark_and_claim(std::span<const std::string> published, const Claim& claim);
   void mark_published(std::span<const std::string> ids);
   std::size_t fail(std::span<const RowFailure> failures);
@@ -133,9 +132,9 @@ class SqliteStore::Impl {
   Statement prepare(std::string_view sql, std::string_view doing) const;
   void prepare_candidates();
   Run candidates(const Claim& claim, std::string_view created_from, std::size_t rows_max) const;
-  bool has_candidate(const Claim& claim) const;
+  std::optional<std::string> first_candidate(const Claim& claim) const;
   void read(const Claim& claim, std::string_view created_from, Batch& batch) const;
-  std::vector<Row> take(const Claim& claim);
+  std::vector<Row> take(const Claim& claim, std::string_view created_from);
   void mark(std::span<const std::string> ids);
   std::string stored(Timestamp time);
 
@@ -213,11 +212,16 @@ std::string SqliteStore::Impl::stored(Timestamp time) {
 }
 
 Run SqliteStore::Impl::candidates(const Claim& claim, std::string_view created_from, std::size_t rows_max) const {
-  return Run(*candidates_, std::int64_t{claim.attempts_max}, normalised(now()), created_from, to_limit(rows_max));
+  const std::string time = normalised(now());
+  return Run(*candidates_, std::int64_t{claim.attempts_max}, time, created_from, to_limit(rows_max),
+             claim.created_from ? std::string() : time);
 }
 
-bool SqliteStore::Impl::has_candidate(const Claim& claim) const {
-  return candidates(claim, claim.created_from ? normalised(*claim.created_from) : std::string(), 1).step();
+// The normalised created_at of the first row that may be claimed.
+std::optional<std::string> SqliteStore::Impl::first_candidate(const Claim& claim) const {
+  Run run = candidates(claim, claim.created_from ? normalised(*claim.created_from) : std::string(), 1);
+  if (!run.step()) return std::nullopt;
+  return std::string(run.text(10));
 }
 
 void SqliteStore::Impl::read(const Claim& claim, std::string_view created_from, Batch& batch) const {
@@ -245,11 +249,10 @@ void SqliteStore::Impl::read(const Claim& claim, std::string_view created_from, 
 
 // Under the write lock: reads candidates and leases them by rowid. Rows whose time begins with no digit stand at the index's
 // end, so they are taken first and by a look of their own.
-std::vector<Row> SqliteStore::Impl::take(const Claim& claim) {
-  const std::string created_from = claim.created_from ? normalised(*claim.created_from) : std::string();
+std::vector<Row> SqliteStore::Impl::take(const Claim& claim, std::string_view created_from) {
   const std::string until = stored(now() + claim.lease);
   Batch batch;
-  for (const std::string_view from : {kBehindDigits, std::string_view(created_from)}) {
+  for (const std::string_view from : {kBehindDigits, created_from}) {
     if (batch.full) break;
     const std::size_t first = batch.rows.size();
     read(claim, from, batch);
@@ -261,31 +264,21 @@ std::vector<Row> SqliteStore::Impl::take(const Claim& claim) {
   return std::move(batch.rows);
 }
 
-std::vector<Row> SqliteStore::Impl::claim(const Claim& claim) {
+// Looks before it takes the write lock: an idle relay never holds up a writer, and rows that a claim has to pass by are passed
+// without the lock. A row in front of those that becomes free in between is the next claim's.
+std::vector<Row> SqliteStore::Impl::mark_and_claim(std::span<const std::string> published, const Claim& claim) {
   if (!candidates_by_index_) prepare_candidates();
   try {
-    if (!has_candidate(claim)) return {};  // an idle relay takes no lock that a writer might wait for
+    const std::optional<std::string> first = first_candidate(claim);
+    if (!first && published.empty()) return {};
     Transaction transaction(connection_);
-    std::vector<Row> rows = take(claim);
+    mark(published);
+    std::vector<Row> rows;
+    if (first) rows = take(claim, *first);
     transaction.commit();
     return rows;
   } catch (const StoreError&) {
     candidates_by_index_ = false;  // an index may have been dropped
-    throw;
-  }
-}
-
-std::vector<Row> SqliteStore::Impl::mark_and_claim(std::span<const std::string> published, const Claim& claim) {
-  if (published.empty()) return this->claim(claim);
-  if (!candidates_by_index_) prepare_candidates();
-  try {
-    Transaction transaction(connection_);
-    mark(published);
-    std::vector<Row> rows = take(claim);
-    transaction.commit();
-    return rows;
-  } catch (const StoreError&) {
-    candidates_by_index_ = false;
     throw;
   }
 }
@@ -378,7 +371,7 @@ SqliteStore::~SqliteStore() = default;
 SqliteStore::SqliteStore(SqliteStore&&) noexcept = default;
 SqliteStore& SqliteStore::operator=(SqliteStore&&) noexcept = default;
 
-std::vector<Row> SqliteStore::claim(const Claim& claim) { return impl_->claim(claim); }
+std::vector<Row> SqliteStore::claim(const Claim& claim) { return impl_->mark_and_claim({}, claim); }
 
 void SqliteStore::mark_published(std::span<const std::string> ids) { impl_->mark_published(ids); }
 

@@ -1,0 +1,131 @@
+// What somebody types, rightly or wrongly, through the real program.
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "app/program.hpp"
+
+namespace acemq::app::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using CommandLine = ProgramTest;
+
+// Both ways to ask for the version, and its JSON.
+TEST_F(CommandLine, PrintsTheVersion) {
+  EXPECT_THAT(acemq({"version"}).out, MatchesRegex("acemq [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(acemq({"--version"}).out, acemq({"version"}).out);
+  EXPECT_THAT(acemq({"version", "--json"}).out, StartsWith(R"({"version":")"));
+}
+
+// Help goes to standard output, succeeds, and tells exit codes and environment names.
+TEST_F(CommandLine, Helps) {
+  const Finished all = acemq({"--help"});
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_THAT(all.out, AllOf(HasSubstr("Exit codes:\n  0  done"), HasSubstr(" 75  relay"), HasSubstr("sweep")));
+  EXPECT_EQ(all.err, "");
+  EXPECT_THAT(acemq({"relay", "--help"}).out,
+              AllOf(HasSubstr("--interval"), HasSubstr("[ACEMQ_INTERVAL]"), HasSubstr("[ACEMQ_URL]")));
+}
+
+// A wrong word is answered with the nearest right one; one line says what is wrong, a second line helps.
+TEST_F(CommandLine, SuggestsTheNearestSpelling) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"stauts"}, "acemq: there is no subcommand stauts\nhint: did you mean status?\n"},
+      {{"relay", "--intervall", "1s"}, "acemq: there is no flag --intervall\nhint: did you mean --interval?\n"},
+      {{"relay", "--broker", "amqp://h", "--ordering", "steam"},
+       "acemq: --ordering must be stream, lane or serial; given: steam\nhint: did you mean stream?\n"},
+  };
+  for (const auto& [arguments, words] : cases) {
+    const Finished run = acemq(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.err, words);
+    EXPECT_EQ(run.out, "");
+  }
+}
+
+// A word near none gets the list.
+TEST_F(CommandLine, ListsTheSubcommands) {
+  EXPECT_THAT(acemq({"frobnicate"}).err, HasSubstr("hint: there are: init, add, relay"));
+  EXPECT_THAT(acemq({}).err, HasSubstr("a subcommand is needed"));
+}
+
+// Under --json an error is an object, too, on standard error.
+TEST_F(CommandLine, TellsErrorsInJson) {
+  const Finished run = acemq({"status", "--json", "--db", "shop.db"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, AllOf(StartsWith(R"({"error":"--db )"), HasSubstr(R"("hint":"as in sqlite:shop.db")"),
+                             HasSubstr(R"("exit_code":2)")));
+}
+
+// A flag wins over the environment, and each is named when its value is wrong.
+TEST_F(CommandLine, FlagsWinOverTheEnvironment) {
+  environment = {"ACEMQ_DB=nonsense", "ACEMQ_TABLE=shop_outbox"};
+  EXPECT_EQ(acemq({"init", "--db", "sqlite:shop.db"}).exit_code, 0);
+  EXPECT_EQ(value("SELECT name FROM sqlite_schema WHERE type = 'table'"), "shop_outbox");
+  EXPECT_EQ(acemq({"init", "--db", "sqlite:shop.db", "--table", "outbox2"}).exit_code, 0);
+  EXPECT_THAT(query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"), ElementsAre("outbox2", "shop_outbox"));
+
+  environment.emplace_back("ACEMQ_INTERVAL=1");
+  const auto relay = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"relay", "--db", "sqlite:shop.db", "--broker", "amqp://h"});
+    return acemq(more).err;
+  };
+  EXPECT_THAT(relay({}), HasSubstr("ACEMQ_INTERVAL must be a whole number with its unit"));
+  EXPECT_THAT(relay({"--interval", "1d"}), HasSubstr("--interval must be a whole number with its unit"));
+}
+
+// A number outside its bounds is refused with flag, bound and value.
+TEST_F(CommandLine, NamesTheBound) {
+  acemq({"init"});
+  const Finished run = acemq({"sweep", "--broker", "amqp://h", "--batch", "0"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--batch must be 1 to 10000 rows; given: 0"));
+}
+
+// A needed setting that is nowhere is asked for by both its names.
+TEST_F(CommandLine, AsksForWhatIsNeeded) {
+  environment.clear();
+  EXPECT_THAT(acemq({"status"}).err, HasSubstr("--db (or ACEMQ_DB) is needed"));
+  EXPECT_THAT(acemq({"sweep", "--db", "sqlite:shop.db"}).err, HasSubstr("--broker (or ACEMQ_URL) is needed"));
+  EXPECT_THAT(acemq({"add", "--db", "sqlite:shop.db", "{}"}).err, HasSubstr("--to"));
+}
+
+// However a command line is wrong, a password in it is not repeated.
+TEST_F(CommandLine, RepeatsNoPassword) {
+  acemq({"init"});
+  const std::string url = "amqp://shop:5ecret@127.0.0.1:1/%2f";
+  const std::vector<std::vector<std::string>> cases{
+      {url},
+      {"sweep", url},
+      {"sweep", "--brokre=" + url},
+      {"sweep", "--broker", url, url},
+      {"sweep", "--broker", "amqp://shop:5ecret/@127.0.0.1:1/%2f"},
+      {"sweep", "--broker", "ampq://shop:5ecret@127.0.0.1:1/%2f"},
+      {"sweep", "--broker", url, "--interval", url},
+      {"sweep", "--broker", url, "--batch", url},
+      {"sweep", "--broker", url, "--db", url},
+  };
+  for (const auto& arguments : cases) {
+    const Finished run = acemq(arguments);
+    EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(run.out + run.err, Not(HasSubstr("5ecret")));
+  }
+}
+
+// Output that could not be written is a failure.
+TEST_F(CommandLine, FailsOnAFullDisk) {
+  const std::string line = std::string(ACEMQ_PROGRAM) + " version > /dev/full";
+  const Finished run = Program({"/bin/sh", "-c", line}).finish();
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("No space left on device"));
+}
+
+}  // namespace
+}  // namespace acemq::app::testing
