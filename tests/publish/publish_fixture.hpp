@@ -14,6 +14,12 @@ namespace acemq::test {
 
 using Answer = testing::FakeTransport::Answer;
 
+inline std::vector<PublishOutcome::Kind> kinds(const BatchOutcome& batch) {
+  std::vector<PublishOutcome::Kind> all;
+  for (const PublishOutcome& outcome : batch.outcomes) all.push_back(outcome.kind);
+  return all;
+}
+
 class PublishTest : public ::testing::Test {
  protected:
   testing::ManualClock clock;
@@ -35,12 +41,6 @@ class PublishTest : public ::testing::Test {
     std::vector<outbox::Record> records;
     for (const std::string& id : ids) records.push_back(record(id));
     return connection().publish_all(std::move(records));
-  }
-
-  static std::vector<PublishOutcome::Kind> kinds(const BatchOutcome& batch) {
-    std::vector<PublishOutcome::Kind> all;
-    for (const PublishOutcome& outcome : batch.outcomes) all.push_back(outcome.kind);
-    return all;
   }
   std::vector<std::string> published_ids() const {
     std::vector<std::string> ids;
