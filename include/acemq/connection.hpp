@@ -80,8 +80,8 @@ struct ConnectionOptions {
   // For opening a channel, connecting if need be, and again for the first use of an exchange, which is asked about.
   std::chrono::milliseconds open_timeout = std::chrono::seconds(10);  // 1 ms … 1 h
   // Unroutable messages are reported instead of being confirmed and dropped. The family lets each library choose for its direct
-  // publishes (CONTRACT 7.2); ours are on the safe side. Switch it off for events that may have no listener, or, for a single
-  // message, in an interceptor.
+  // publishes (CONTRACT 7.2); ours are on the safe side. Switch it off for events that may have no listener and for exchange
+  // types that return everything (delayed-message); an interceptor can do so for a single message.
   bool mandatory = true;
   // Sent and unanswered at once, over all threads; 1 … 100 000. Beyond 16 MiB of bodies fewer; one larger message passes alone.
   std::size_t unconfirmed_max = 1000;

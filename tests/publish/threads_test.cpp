@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -22,27 +23,34 @@ using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAreArray;
 
-// Confirms nothing before so many messages are unanswered at once; then all. poll() waits for real.
+// Confirms nothing before so many messages are unanswered at once; then all. Has every exchange but "nowhere". poll() waits for
+// real.
 class Patient final : public Transport {
  public:
   explicit Patient(std::size_t together) : together_(together) {}
-  std::unique_ptr<PublishChannel> publish_channel() override { return std::make_unique<Channel>(together_); }
+  std::unique_ptr<PublishChannel> publish_channel() override { return std::make_unique<Channel>(*this); }
+  // Until the first message is handed over.
+  void await_message() { handed_over_.wait(); }
   std::string description() const override { return "a patient broker"; }
 
  private:
   class Channel final : public PublishChannel {
    public:
-    explicit Channel(std::size_t together) : together_(together) {}
+    explicit Channel(Patient& broker) : broker_(broker) {}
     std::optional<Failure> open(std::chrono::milliseconds) override { return std::nullopt; }
     bool is_open() const override { return true; }
     bool is_blocked() const override { return false; }
     void close() override {}
-    std::optional<Failure> check_exchange(std::string_view, std::chrono::milliseconds) override { return std::nullopt; }
+    std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds) override {
+      if (exchange != "nowhere") return std::nullopt;
+      return Failure{FailureClass::refusal, 404, "no such exchange", {}};
+    }
     void publish(std::span<const Publication> publications) override {
       for (const Publication& each : publications) tickets_.push_back(each.ticket);
+      if (!broker_.handed_over_.try_wait()) broker_.handed_over_.count_down();
     }
     void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) override {
-      if (tickets_.size() < together_) {
+      if (tickets_.size() < broker_.together_) {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, timeout, [&] { return interrupted_; });
         interrupted_ = false;
@@ -59,7 +67,7 @@ class Patient final : public Transport {
     void cancel() noexcept override {}
 
    private:
-    const std::size_t together_;
+    Patient& broker_;
     std::vector<std::uint64_t> tickets_;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -67,6 +75,7 @@ class Patient final : public Transport {
   };
 
   const std::size_t together_;
+  std::latch handed_over_{1};
 };
 
 // Runs `work(number)` on so many threads and waits for them.
@@ -84,6 +93,21 @@ TEST(Threads, ShareOneRoundTrip) {
   std::atomic<int> confirmed = 0;
   on_threads(3, [&](int) { confirmed += publisher.publish(outbox::record(factory, "{}", {.to = "q"})).confirmed() ? 1 : 0; });
   EXPECT_EQ(confirmed, 3);
+}
+
+// A caller who has his outcome goes, whatever the others still wait for: one is refused at once while another's message is on the
+// wire, and only his next message makes the broker confirm both.
+TEST(Threads, NobodyWaitsForAnothersConfirm) {
+  const auto broker = std::make_shared<Patient>(2);
+  Publisher publisher{broker};
+  const MessageFactory factory{{.origin = "shop@web-1"}};
+  Kind first = Kind::refused;
+  std::jthread other([&] { first = publisher.publish(outbox::record(factory, "{}", {.to = "q"})).kind; });
+  broker->await_message();
+  EXPECT_EQ(publisher.publish(outbox::record(factory, "{}", {.to = "k", .exchange = "nowhere"})).kind, Kind::refused);
+  EXPECT_TRUE(publisher.publish(outbox::record(factory, "{}", {.to = "q"})).confirmed());
+  other.join();
+  EXPECT_EQ(first, Kind::confirmed);
 }
 
 class ThreadsTest : public PublishTest {};
