@@ -60,6 +60,7 @@ void Window::abandon() noexcept {
 void Window::send() {
   const bool has_unsent = std::any_of(jobs_.begin(), jobs_.end(), [](const Job* job) { return !job->all_sent(); });
   if (!has_unsent || !make_ready()) return;
+  missing_exchanges_.clear();
   send_in_turn();
   hand_over();
   const Instant give_up_at = clock_.since_boot() + limits_.confirm_timeout;
@@ -77,8 +78,9 @@ bool Window::make_ready() {
       return false;
     }
   }
-  if (channel_->is_blocked()) refuse_unsent(blocked());
-  return !channel_->is_blocked();
+  if (!channel_->is_blocked()) return true;
+  refuse_unsent(blocked());
+  return false;
 }
 
 // One of each job in turn: a large batch does not keep others waiting.
@@ -117,14 +119,17 @@ bool Window::has_room(const Message& message) const {
   return flights_.empty() || (flights_.size() < limits_.messages_max && flying_bytes_ + message.body.size() <= limits_.bytes_max);
 }
 
-// A missing exchange would close the channel, and leave every neighbour in doubt.
+// A missing exchange would close the channel, and leave every neighbour in doubt. Asked once in a pass, however many name it.
 std::optional<Failure> Window::check_exchange(const std::string& exchange) {
   if (exchange.empty() || known_exchanges_.contains(exchange)) return std::nullopt;
+  if (const auto found = missing_exchanges_.find(exchange); found != missing_exchanges_.end()) return found->second;
   hand_over();  // what comes before does not wait for the answer
   auto failure = channel_->check_exchange(exchange, limits_.open_timeout);
   if (!failure) {
     if (known_exchanges_.size() >= kKnownExchangesMax) known_exchanges_.clear();
     known_exchanges_.insert(exchange);
+  } else if (failure->failure_class == FailureClass::refusal) {
+    missing_exchanges_.emplace(exchange, *failure);
   }
   return failure;
 }
@@ -162,6 +167,7 @@ void Window::handle(const TransportEvent& event) {
       blocked_reason_ = event.text;
       return;
     case TransportEvent::Kind::unblocked:
+      blocked_reason_.clear();
       return;
   }
 }
@@ -250,7 +256,8 @@ void Window::give_up_channel(const Failure& failure) {
 }
 
 Failure Window::blocked() const {
-  return {.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + blocked_reason_};
+  return {.failure_class = FailureClass::outage,
+          .reason = "blocked by the broker" + (blocked_reason_.empty() ? "" : ": " + blocked_reason_)};
 }
 
 }  // namespace acemq::publish
