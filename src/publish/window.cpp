@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "message/reply_code.hpp"
+
 namespace acemq::publish {
 namespace {
 
 constexpr std::size_t kKnownExchangesMax = 10'000;
 
-// Codes with which RabbitMQ closes a channel, or the connection, because of the message itself; with others in flight it may
-// have been one of those.
-bool is_channel_refusal(std::uint16_t code) { return code == 403 || code == 404 || code == 406; }
-bool is_malformed(std::uint16_t code) { return code == 501 || code == 502 || code == 541; }
-
+// With others in flight it may have been one of those.
 Failure failure_of_end(const TransportEvent& event, bool alone) {
   const bool channel_only = event.kind == TransportEvent::Kind::channel_closed;
-  const bool by_message = channel_only ? is_channel_refusal(event.code) : is_malformed(event.code);
+  const bool by_message =
+      channel_only ? message::closes_channel_over_message(event.code) : message::closes_connection_over_message(event.code);
   const char* reason = channel_only      ? "the broker closed the channel"
                        : event.code == 0 ? "the connection was lost"
                                          : "the broker closed the connection";
