@@ -358,6 +358,23 @@ TEST_F(RelayTest, NeighboursOfManyKindsOfGuiltGoOutTwiceAtMost) {
   }
 }
 
+// The channel closes while the relay asks for another exchange: what the broker said about the guilty one is not lost over that.
+TEST_F(RelayTest, ChannelClosedWhileAskingForAnExchange) {
+  add("a", "orders", "a");
+  add("bad", "forbidden", "b");
+  add("c", "orders", "c");
+  add("d", "another", "d");
+  broker->script([](const Message& message, std::size_t) {
+    return message.exchange == "forbidden"
+               ? Answer::close_channel(403, "ACCESS_REFUSED - access to exchange 'forbidden' in vhost '/' refused")
+               : Answer::confirm();
+  });
+  sweep_failure();
+  EXPECT_EQ(row("bad").row.attempts, 1);
+  for (const char* id : {"a", "c", "d"}) EXPECT_TRUE(row(id).published_at) << id;
+  EXPECT_EQ(relay().stats().failures(FailureClass::suspect), 1u);
+}
+
 // The broker cuts its words at 255 bytes, in the middle of a long exchange name: the words then fit nobody, and the guilty one is
 // found all the same.
 TEST_F(RelayTest, GuiltIsFoundWhenTheBrokersWordsAreCutOff) {
