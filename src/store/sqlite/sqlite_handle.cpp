@@ -56,6 +56,12 @@ std::size_t Connection::changes() const noexcept { return static_cast<std::size_
 
 bool Connection::in_transaction() const noexcept { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
+bool Connection::file_has_moved() const noexcept {
+  int moved = 0;  // stays so for a file system that cannot tell
+  sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
 void Connection::raise(int code, std::string_view doing) const { throw make_error(code, doing, sqlite3_errmsg(handle_.get())); }
 
 void Statement::Finalize::operator()(sqlite3_stmt* handle) const noexcept { sqlite3_finalize(handle); }
