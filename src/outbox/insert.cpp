@@ -47,7 +47,8 @@ pair AS (
                  ? AS headers) AS given
     LEFT JOIN {table} AS stored ON stored.id = given.id),
 side AS (SELECT 'old' AS name, headers FROM pair UNION ALL SELECT 'new', new_headers FROM pair),
-node AS (SELECT side.name AS side, tree.id, tree.parent, tree.key, tree.type, tree.atom FROM side, json_tree(side.headers) AS tree),
+node AS (
+  SELECT side.name AS side, tree.id, tree.parent, tree.key, tree.type, tree.atom FROM side, json_tree(side.headers) AS tree),
 header (side, id, place, type, atom) AS (
   SELECT side, id, '', type, atom FROM node WHERE parent IS NULL
   UNION ALL

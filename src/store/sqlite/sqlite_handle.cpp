@@ -36,8 +36,10 @@ void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_clo
 
 Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout) {
   sqlite3* handle = nullptr;
+  // A path is a path: Debian's SQLite would read one that begins so as a URI, options and all.
+  const std::string plain_path = (path.starts_with("file:") ? "./" : "") + path;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+      sqlite3_open_v2(plain_path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);  // there is one to close after most failures, too
   if (handle == nullptr) throw make_error(SQLITE_NOMEM, "opening the database", sqlite3_errstr(SQLITE_NOMEM));
   if (code != SQLITE_OK) raise(code, "opening the database");

@@ -1,9 +1,9 @@
 -- ?1 attempts at which a row is retired, ?2 now, ?3 least created_at, ?4 rows at most, ?5 now, or '' when the claim itself starts
 -- above some rows; times as YYYY-MM-DD HH:MM:SS.ffffff.
 --
--- A lane is left out while a row of it waits after a failure. A claim that starts above some rows leaves it out until that row has
--- been claimed again, or it would send newer rows of the lane first. It is CASE and not NOT IN because the latter, for a pair that it
--- does not find, looks through the whole set once more for a NULL.
+-- A lane is left out while a row of it waits after a failure. A claim that starts above some rows leaves it out until that row
+-- has been claimed again, or it would send newer rows of the lane first. It is CASE and not NOT IN because the latter, for a pair
+-- that it does not find, looks through the whole set once more for a NULL.
 -- What may be claimed, in order. Both time formats are compared and ordered in one normalised form: as raw text a space sorts
 -- before a T, and leases of the other format would look over, or live until the next day (CONTRACT 2.3).
 -- The last column is a row's place in the order.
