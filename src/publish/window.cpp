@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "message/reply_code.hpp"
+
 namespace acemq::publish {
 namespace {
 
 constexpr std::size_t kKnownExchangesMax = 10'000;
 
-// Codes with which RabbitMQ closes a channel, or the connection, because of the message itself; with others in flight it may
-// have been one of those.
-bool is_channel_refusal(std::uint16_t code) { return code == 403 || code == 404 || code == 406; }
-bool is_malformed(std::uint16_t code) { return code == 501 || code == 502 || code == 541; }
-
+// With others in flight it may have been one of those.
 Failure failure_of_end(const TransportEvent& event, bool alone) {
   const bool channel_only = event.kind == TransportEvent::Kind::channel_closed;
-  const bool by_message = channel_only ? is_channel_refusal(event.code) : is_malformed(event.code);
+  const bool by_message =
+      channel_only ? message::closes_channel_over_message(event.code) : message::closes_connection_over_message(event.code);
   const char* reason = channel_only      ? "the broker closed the channel"
                        : event.code == 0 ? "the connection was lost"
                                          : "the broker closed the connection";
@@ -60,6 +59,7 @@ void Window::abandon() noexcept {
 void Window::send() {
   const bool has_unsent = std::any_of(jobs_.begin(), jobs_.end(), [](const Job* job) { return !job->all_sent(); });
   if (!has_unsent || !make_ready()) return;
+  missing_exchanges_.clear();
   send_in_turn();
   hand_over();
   const Instant give_up_at = clock_.since_boot() + limits_.confirm_timeout;
@@ -77,8 +77,9 @@ bool Window::make_ready() {
       return false;
     }
   }
-  if (channel_->is_blocked()) refuse_unsent(blocked());
-  return !channel_->is_blocked();
+  if (!channel_->is_blocked()) return true;
+  refuse_unsent(blocked());
+  return false;
 }
 
 // One of each job in turn: a large batch does not keep others waiting.
@@ -117,14 +118,17 @@ bool Window::has_room(const Message& message) const {
   return flights_.empty() || (flights_.size() < limits_.messages_max && flying_bytes_ + message.body.size() <= limits_.bytes_max);
 }
 
-// A missing exchange would close the channel, and leave every neighbour in doubt.
+// A missing exchange would close the channel, and leave every neighbour in doubt. Asked once in a pass, however many name it.
 std::optional<Failure> Window::check_exchange(const std::string& exchange) {
   if (exchange.empty() || known_exchanges_.contains(exchange)) return std::nullopt;
+  if (const auto found = missing_exchanges_.find(exchange); found != missing_exchanges_.end()) return found->second;
   hand_over();  // what comes before does not wait for the answer
   auto failure = channel_->check_exchange(exchange, limits_.open_timeout);
   if (!failure) {
     if (known_exchanges_.size() >= kKnownExchangesMax) known_exchanges_.clear();
     known_exchanges_.insert(exchange);
+  } else if (failure->failure_class == FailureClass::refusal) {
+    missing_exchanges_.emplace(exchange, *failure);
   }
   return failure;
 }
@@ -162,6 +166,7 @@ void Window::handle(const TransportEvent& event) {
       blocked_reason_ = event.text;
       return;
     case TransportEvent::Kind::unblocked:
+      blocked_reason_.clear();
       return;
   }
 }
@@ -250,7 +255,8 @@ void Window::give_up_channel(const Failure& failure) {
 }
 
 Failure Window::blocked() const {
-  return {.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + blocked_reason_};
+  return {.failure_class = FailureClass::outage,
+          .reason = "blocked by the broker" + (blocked_reason_.empty() ? "" : ": " + blocked_reason_)};
 }
 
 }  // namespace acemq::publish

@@ -101,7 +101,8 @@ class Window {
   std::uint64_t last_ticket_ = 0;
   std::vector<Publication> publications_;
   std::vector<TransportEvent> events_;
-  std::set<std::string> known_exchanges_;  // on this channel
+  std::set<std::string> known_exchanges_;             // on this channel
+  std::map<std::string, Failure> missing_exchanges_;  // in this pass of sending
   std::string blocked_reason_;
 };
 

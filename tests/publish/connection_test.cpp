@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "publish/patient_broker.hpp"
 #include "publish/publish_fixture.hpp"
 
 namespace acemq::test {
@@ -198,6 +199,20 @@ TEST_F(ConnectionTest, B05_AMissingExchangeHarmsNoNeighbour) {
   EXPECT_THAT(kinds(batch), ElementsAre(Kind::confirmed, Kind::refused, Kind::confirmed));
   EXPECT_EQ(batch.outcomes[1].failure->code, 404);
   EXPECT_EQ(broker->opened(), 1U);
+}
+
+// However many messages of a batch name a missing exchange, it is asked about once.
+TEST(ConnectionBatch, AMissingExchangeIsAskedAboutOnce) {
+  const auto broker = std::make_shared<PatientBroker>(1);
+  Connection connection{MessageFactory{{.origin = "shop@web-1"}}, broker};
+  std::vector<outbox::Record> records;
+  for (int i = 0; i < 3; ++i) {
+    records.push_back(outbox::record(connection.factory(), "{}", {.to = "k", .exchange = "nowhere"}));
+    records.push_back(outbox::record(connection.factory(), "{}", {.to = "k", .exchange = "somewhere"}));
+  }
+  EXPECT_THAT(kinds(connection.publish_all(std::move(records))),
+              ElementsAre(Kind::refused, Kind::confirmed, Kind::refused, Kind::confirmed, Kind::refused, Kind::confirmed));
+  EXPECT_EQ(broker->checks(), 2U);
 }
 
 // Results stand in the order given, whatever the order of answers, and the error counts both and quotes the first failure.

@@ -1,10 +1,7 @@
 // Many threads on one connection.
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <latch>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "publish/patient_broker.hpp"
 #include "publish/publish_fixture.hpp"
 
 namespace acemq::test {
@@ -22,61 +20,6 @@ using Kind = PublishOutcome::Kind;
 using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAreArray;
-
-// Confirms nothing before so many messages are unanswered at once; then all. Has every exchange but "nowhere". poll() waits for
-// real.
-class Patient final : public Transport {
- public:
-  explicit Patient(std::size_t together) : together_(together) {}
-  std::unique_ptr<PublishChannel> publish_channel() override { return std::make_unique<Channel>(*this); }
-  // Until the first message is handed over.
-  void await_message() { handed_over_.wait(); }
-  std::string description() const override { return "a patient broker"; }
-
- private:
-  class Channel final : public PublishChannel {
-   public:
-    explicit Channel(Patient& broker) : broker_(broker) {}
-    std::optional<Failure> open(std::chrono::milliseconds) override { return std::nullopt; }
-    bool is_open() const override { return true; }
-    bool is_blocked() const override { return false; }
-    void close() override {}
-    std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds) override {
-      if (exchange != "nowhere") return std::nullopt;
-      return Failure{FailureClass::refusal, 404, "no such exchange", {}};
-    }
-    void publish(std::span<const Publication> publications) override {
-      for (const Publication& each : publications) tickets_.push_back(each.ticket);
-      if (!broker_.handed_over_.try_wait()) broker_.handed_over_.count_down();
-    }
-    void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) override {
-      if (tickets_.size() < broker_.together_) {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, timeout, [&] { return interrupted_; });
-        interrupted_ = false;
-        return;
-      }
-      for (const std::uint64_t ticket : tickets_) events.push_back({.ticket = ticket});
-      tickets_.clear();
-    }
-    void interrupt() noexcept override {
-      const std::lock_guard lock(mutex_);
-      interrupted_ = true;
-      changed_.notify_all();
-    }
-    void cancel() noexcept override {}
-
-   private:
-    Patient& broker_;
-    std::vector<std::uint64_t> tickets_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool interrupted_ = false;
-  };
-
-  const std::size_t together_;
-  std::latch handed_over_{1};
-};
 
 // Runs `work(number)` on so many threads and waits for them.
 template <class Work>
@@ -88,7 +31,7 @@ void on_threads(int threads, Work work) {
 // The messages of three threads are on the wire together: the broker confirms none before it has all three, so that a publisher
 // that served one thread after the other would never get an answer.
 TEST(Threads, ShareOneRoundTrip) {
-  Publisher publisher{std::make_shared<Patient>(3)};
+  Publisher publisher{std::make_shared<PatientBroker>(3)};
   const MessageFactory factory{{.origin = "shop@web-1"}};
   std::atomic<int> confirmed = 0;
   on_threads(3, [&](int) { confirmed += publisher.publish(outbox::record(factory, "{}", {.to = "q"})).confirmed() ? 1 : 0; });
@@ -98,7 +41,7 @@ TEST(Threads, ShareOneRoundTrip) {
 // A caller who has his outcome goes, whatever the others still wait for: one is refused at once while another's message is on the
 // wire, and only his next message makes the broker confirm both.
 TEST(Threads, NobodyWaitsForAnothersConfirm) {
-  const auto broker = std::make_shared<Patient>(2);
+  const auto broker = std::make_shared<PatientBroker>(2);
   Publisher publisher{broker};
   const MessageFactory factory{{.origin = "shop@web-1"}};
   Kind first = Kind::refused;
