@@ -638,7 +638,7 @@ constexpr NamedCase kCases[] = {
 
 }  // namespace
 
-std::vector<ConformanceCase> store_conformance(std::function<void(const std::string& reason)> skipped) {
+std::vector<ConformanceCase> store_conformance(const std::function<void(const std::string& reason)>& skipped) {
   std::vector<ConformanceCase> cases;
   for (const NamedCase& each : kCases) {
     cases.push_back({each.name, [run = each.run, skipped](StoreSubject& subject) {
