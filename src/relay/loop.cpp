@@ -87,8 +87,9 @@ void Loop::settle_everything() {
 }
 
 bool Loop::refuse_blocked_sweep() {
-  if (!channel_->is_blocked()) return false;
-  report_failure({.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + blocked_reason_});
+  const auto reason = channel_->blocked_reason();
+  if (!reason) return false;
+  report_failure({.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + *reason});
   return true;
 }
 
@@ -262,11 +263,8 @@ void Loop::settle(const TransportEvent& event) {
       return end_channel(Incident::channel_closed, event.code, event.text);
     case Kind::connection_lost:
       return end_channel(event.code != 0 ? Incident::connection_closed : Incident::connection_lost, event.code, event.text);
-    case Kind::blocked:
-      blocked_reason_ = event.text;
-      return;
+    case Kind::blocked:  // only end the wait: the channel knows its state
     case Kind::unblocked:
-      blocked_reason_.clear();
       return;
   }
 }
@@ -394,10 +392,11 @@ void Loop::with_store(Call call) {
   } catch (const std::exception& error) {
     if (sweeping_ && !first_failure_) first_failure_ = std::current_exception();
     tell_time();
-    store_retry_at_ = now_ + outage_wait(++store_failures_, random_.next());
+    const auto wait = outage_wait(++store_failures_, random_.next());
+    store_retry_at_ = now_ + wait;
     store_reason_ = error.what();
     ++stats_.failed[static_cast<std::size_t>(FailureClass::store)];
-    report_failure({.failure_class = FailureClass::store, .reason = store_reason_});
+    report_failure({.failure_class = FailureClass::store, .reason = store_reason_}, wait);
   }
 }
 
@@ -416,11 +415,12 @@ bool Loop::open_channel() {
     return true;
   }
   if (stopping_) return false;  // the attempt was interrupted
-  open_retry_at_ = now_ + outage_wait(++open_failures_, random_.next());
+  const auto wait = outage_wait(++open_failures_, random_.next());
+  open_retry_at_ = now_ + wait;
   open_reason_ = failure->reason;
   ++stats_.failed[static_cast<std::size_t>(FailureClass::outage)];
   give_back(true, failure->reason);  // another relay may reach the broker
-  report_failure(*failure);
+  report_failure(*failure, wait);
   return false;
 }
 
@@ -447,8 +447,8 @@ Instant Loop::next_due() const {
 void Loop::update_state() {
   if (!channel_->is_open())
     set_state(RelayState::waiting, open_reason_);
-  else if (channel_->is_blocked())
-    set_state(RelayState::blocked, blocked_reason_);
+  else if (auto reason = channel_->blocked_reason())
+    set_state(RelayState::blocked, std::move(*reason));
   else if (store_failures_ > 0)
     set_state(RelayState::waiting, store_reason_);
   else
@@ -500,7 +500,7 @@ void Loop::report(const FailureReport& report) {
   }
 }
 
-void Loop::report_failure(const Failure& failure) { report({.failure = failure}); }
+void Loop::report_failure(const Failure& failure, std::chrono::milliseconds wait) { report({.failure = failure, .wait = wait}); }
 
 template <class Call>
 void Loop::contained(Call call) noexcept {

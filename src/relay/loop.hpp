@@ -78,7 +78,7 @@ class Loop {
   // Telling the host
   void report_delivery(const Settlement::Delivery& delivery);
   void report(const FailureReport& report);
-  void report_failure(const Failure& failure);
+  void report_failure(const Failure& failure, std::chrono::milliseconds wait = {});
   template <class Call>
   void contained(Call call) noexcept;
 
@@ -114,7 +114,7 @@ class Loop {
   Instant open_retry_at_{0};
   unsigned open_failures_ = 0;
   bool opened_before_ = false;
-  std::string open_reason_, store_reason_, blocked_reason_;
+  std::string open_reason_, store_reason_;
 
   outbox::RelayStats stats_;  // the running thread's own
   mutable std::mutex shared_stats_mutex_;

@@ -57,7 +57,7 @@ class FakeChannel final : public PublishChannel {
 
   std::optional<Failure> open(std::chrono::milliseconds deadline) override;
   bool is_open() const override;
-  bool is_blocked() const override;
+  std::optional<std::string> blocked_reason() const override;
   void close() override;
   std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) override;
   void publish(std::span<const Publication> publications) override;
@@ -106,9 +106,10 @@ bool FakeChannel::is_open() const {
   return open_ || ended_;
 }
 
-bool FakeChannel::is_blocked() const {
+std::optional<std::string> FakeChannel::blocked_reason() const {
   const std::lock_guard lock(broker_->mutex);
-  return open_ && broker_->blocked;
+  if (!open_ || !broker_->blocked) return std::nullopt;
+  return broker_->block_reason;
 }
 
 void FakeChannel::close() {
