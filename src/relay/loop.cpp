@@ -43,6 +43,7 @@ void Loop::round() {
   open_channel();
   write_failures();
   renew_leases();
+  send();  // what is at hand, before the database takes its time
   claim_and_mark(Claiming::by_need);
   send();
   update_state();

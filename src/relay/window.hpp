@@ -104,7 +104,8 @@ class Window {
   // What the time is, for all that follows until told again.
   void set_now(Instant now) { now_ = now; }
 
-  // --- claim ---
+  // --- claim --- Half a window of rows is held ready beside those in flight: brokers confirm in bursts, and the next messages
+  // must be at hand then, not still in the database.
   std::size_t rows_room() const;
   std::size_t bytes_room() const;
   // Something must be sent alone first: nothing new is claimed.
@@ -189,6 +190,7 @@ class Window {
   Instant unblocked_time() const;
 
   WindowOptions options_;
+  const std::size_t records_max_;  // in flight and held
   std::unordered_map<Ticket, HeldRecord> records_;
   std::set<Ticket> held_;
   std::set<std::pair<Instant, Ticket>> in_flight_;  // by the time of sending
