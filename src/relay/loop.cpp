@@ -272,6 +272,9 @@ void Loop::settle(const TransportEvent& event) {
 }
 
 void Loop::end_channel(Incident incident, std::uint16_t code, std::string_view text) {
+  constexpr std::uint16_t kNotFound = 404;
+  // A new channel of the same connection finds the same exchanges, and asking for each again would hold up everything.
+  if (incident != Incident::channel_closed || code == kNotFound) known_exchanges_.clear();
   const std::size_t unconfirmed = window_.in_flight();
   window_.channel_ended(incident, code, text);
   if (unconfirmed == 0) return;
@@ -287,6 +290,7 @@ void Loop::give_up_channel(Incident incident, std::string_view why) {
   if (!channel_->is_open()) return;  // it had ended by itself, and the broker said why
   gave_up_channel_ = true;
   channel_->close();
+  known_exchanges_.clear();
   if (incident == Incident::confirm_timeout) {
     const std::size_t unconfirmed = window_.in_flight();
     window_.confirms_overdue();
@@ -411,7 +415,6 @@ bool Loop::open_channel() {
   tell_time();
   if (!failure) {
     if (std::exchange(opened_before_, true)) ++stats_.reconnects;
-    known_exchanges_.clear();
     open_failures_ = 0;
     return true;
   }

@@ -95,7 +95,7 @@ class Loop {
   Instant now_{0};
   std::vector<TransportEvent> events_;
   std::vector<Publication> publications_;
-  std::set<std::string> known_exchanges_;  // seen to exist on this connection
+  std::set<std::string> known_exchanges_;  // a wrong one costs a closed channel
   std::vector<std::string> marks_;         // confirmed, not yet marked
   Instant marks_due_{0};
   std::vector<Settlement::Failed> failed_;  // not yet written down
