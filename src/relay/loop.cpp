@@ -96,21 +96,26 @@ void Loop::drain() {
   tell_time();
   set_state(RelayState::closing);
   const Instant deadline = now_ + options_.close_timeout;
-  give_back(false, {});
+  let_go(false);
   while (window_.in_flight() > 0 && channel_->is_open() && now_ < deadline) {
     await(std::min(deadline, window_.next_instant().value_or(deadline)));
-    give_back(false, {});
+    let_go(false);
     renew_leases();
     claim_and_mark(Claiming::never);
   }
-  stats_.unanswered = window_.in_flight();
   store_retry_at_ = Instant{0};  // the last chance
-  give_back(true, {});
+  let_go(true);
   write_failures();
   claim_and_mark(Claiming::never);
   channel_->close();
   set_state(RelayState::stopped);
   publish_stats();
+}
+
+// For good: no answer is awaited any more.
+void Loop::let_go(bool in_flight_too) {
+  stats_.unanswered += window_.in_doubt() + (in_flight_too ? window_.in_flight() : 0);
+  give_back(in_flight_too, {});
 }
 
 void Loop::stop() noexcept {

@@ -61,6 +61,7 @@ class Loop {
   void end_channel(Incident incident, std::uint16_t code, std::string_view text);
   void give_up_channel(Incident incident, std::string_view why = {});
   void give_back(bool in_flight_too, std::string_view reason);
+  void let_go(bool in_flight_too);
   void take_settlement();
   void settle_everything();
   bool refuse_blocked_sweep();
