@@ -14,7 +14,7 @@ demo: ## Orders, an outbox and a private RabbitMQ: watch it work, in a minute
 test: ## Install what is missing, build, start private servers, run every test
 	@tools/test/run
 
-check: ## Everything before a change is sent: tests, thread sanitizer, clang-tidy, format, spelling
+check: ## Everything before a change is sent: tests, sanitizers, clang-tidy, format, scripts, spelling
 	@tools/install-packages build test check
 	@tools/check/text
 	@tools/check/tidy
@@ -34,8 +34,8 @@ install: build ## Install under PREFIX (/usr/local); DESTDIR is respected
 format: ## Rewrite the code in the project's format
 	@tools/check/text --format
 
-tidy: ## clang-tidy on src and app
-	@tools/install-packages build check
+tidy: ## clang-tidy on everything but the tests
+	@tools/install-packages build test check
 	@tools/check/tidy
 
 clean: ## Remove everything that was built

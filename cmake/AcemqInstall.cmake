@@ -46,6 +46,7 @@ endfunction()
 
 acemq_pkgconfig(outbox "Messages, records and the insert of a transactional outbox")
 acemq_pkgconfig(relay "Relay from an outbox table to a broker" REQUIRES acemq-outbox NEEDS_LIBS -pthread)
+acemq_pkgconfig(publish "Direct publishing with confirms" REQUIRES acemq-outbox NEEDS_LIBS -pthread)
 acemq_pkgconfig(sqlite "Outbox store in a SQLite file" REQUIRES acemq-outbox NEEDS sqlite3)
 acemq_pkgconfig(amqp "RabbitMQ transport" REQUIRES acemq-outbox NEEDS_LIBS -pthread)
 acemq_pkgconfig(testing "Fakes and conformance suites for an outbox" REQUIRES acemq-outbox)

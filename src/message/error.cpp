@@ -8,7 +8,7 @@ namespace {
 // Enough to recognise a value by; a whole body would flood a log.
 std::string shown(std::string_view value) {
   constexpr std::size_t kCharacters = 100;
-  const std::string text = base::to_storable_text(value.substr(0, 4 * (kCharacters + 1)));
+  std::string text = base::to_storable_text(value.substr(0, 4 * (kCharacters + 1)));
   const std::string_view prefix = base::utf8_prefix(text, kCharacters);
   if (prefix.size() == text.size()) return text;
   return std::string(prefix) + "... (" + std::to_string(value.size()) + " bytes)";

@@ -5,6 +5,7 @@
 
 #include "acemq/error.hpp"
 #include "message/limits.hpp"
+#include "outbox/record_rules.hpp"
 
 namespace acemq::outbox {
 namespace {
@@ -108,17 +109,22 @@ Record make_record(const MessageOrigin& origin, std::string body, std::string_vi
           .created_at = created_at};
 }
 
-void check(const Record& record) {
-  message::check_id("id", record.id);
-  check_address("routing_key", record.exchange, record.routing_key);
-  message::check_short_string("content_type", record.content_type);
-  message::check_headers(record.headers);
-  message::check_headers_size(record.headers);
+void check_fields(std::string_view id, std::string_view exchange, std::string_view routing_key, std::string_view content_type,
+                  const Headers& headers) {
+  message::check_id("id", id);
+  check_address("routing_key", exchange, routing_key);
+  message::check_short_string("content_type", content_type);
+  message::check_headers(headers);
+  message::check_headers_size(headers);
   // Two ids would give the consumer's deduplication another key than the table's.
-  const HeaderValue* id = record.headers.find("x-acemq-id");
-  if (id && *id != HeaderValue(record.id)) {
-    throw InvalidRecord("headers", "must say the record's own id in x-acemq-id, which is " + record.id, "");
+  const HeaderValue* id_header = headers.find("x-acemq-id");
+  if (id_header && *id_header != HeaderValue(id)) {
+    throw InvalidRecord("headers", "must say the record's own id in x-acemq-id, which is " + std::string(id), "");
   }
+}
+
+void check(const Record& record) {
+  check_fields(record.id, record.exchange, record.routing_key, record.content_type, record.headers);
 }
 
 }  // namespace acemq::outbox

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "message/reply_code.hpp"
+
 namespace acemq::relay {
 namespace {
-
-// Codes with which RabbitMQ closes a channel because of the message just published.
-bool is_refusal(std::uint16_t code) { return code == 403 || code == 404 || code == 406; }
-
-// Codes with which it closes the whole connection because of a frame it could not accept, or when handling one broke it.
-bool is_malformed(std::uint16_t code) { return code == 501 || code == 502 || code == 541; }
 
 Verdict in_doubt(const Circumstances& circumstances) {
   if (circumstances.alone && circumstances.doubts >= kDoubtsBeforeIsolation && circumstances.neighbours_fine)
@@ -66,11 +62,12 @@ Verdict judge(Incident incident, const Circumstances& circumstances) {
     case Incident::nacked:
       return {FailureClass::overload, false, Reaction::lane_waits};
     case Incident::channel_closed:
-      if (circumstances.alone && is_refusal(circumstances.code)) return {FailureClass::refusal, true, Reaction::lane_waits};
+      if (circumstances.alone && message::closes_channel_over_message(circumstances.code))
+        return {FailureClass::refusal, true, Reaction::lane_waits};
       if (circumstances.alone) return in_doubt(circumstances);
       return {FailureClass::suspect, false, Reaction::resend_alone};
     case Incident::connection_closed:
-      if (!is_malformed(circumstances.code)) return in_doubt(circumstances);
+      if (!message::closes_connection_over_message(circumstances.code)) return in_doubt(circumstances);
       // Others may use the same connection: being alone on the channel proves nothing before it has happened again among
       // neighbours that are fine.
       if (circumstances.alone && circumstances.neighbours_fine) return {FailureClass::refusal, true, Reaction::lane_waits};

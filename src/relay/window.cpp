@@ -153,7 +153,8 @@ void Window::sent(HeldRecord& record) {
 void Window::refuse(HeldRecord& record, Incident incident, Failure failure) {
   // Its turn had come: a waiting lane was due.
   if (record.lane->state == Lane::State::waiting) record.lane->state = Lane::State::probing;
-  fail_lane(record, judge(incident, {.code = failure.code}), std::move(failure));
+  const Verdict verdict = judge(incident, {.code = failure.code});
+  fail_lane(record, verdict, std::move(failure));
 }
 
 void Window::skip(HeldRecord& record) { record.lane->passed = pass_; }

@@ -264,7 +264,7 @@ void FakeTransport::unblock() {
   for (FakeChannel* channel : broker_->channels) channel->tell({.kind = Kind::unblocked});
 }
 
-void FakeTransport::drop_connections(std::uint16_t code, std::string text) {
+void FakeTransport::drop_connections(std::uint16_t code, const std::string& text) {
   const std::lock_guard lock(broker_->mutex);
   broker_->end_connections(code, text);
 }

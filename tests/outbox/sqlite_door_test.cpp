@@ -83,6 +83,24 @@ TEST_P(SqliteDoor, DuplicateIsHarmlessAndConflictIsNot) {
   EXPECT_EQ(rows(), "2");
 }
 
+// A database may keep its text in UTF-16; the answers are the same.
+TEST(SqliteDoorEncoding, Utf16MakesNoDifference) {
+  const MessageFactory shop;
+  Database db;
+  db.run("PRAGMA encoding = 'UTF-16'");
+  db.run(test::kRailsTable);
+  db.run("BEGIN");
+  const RecordOptions options{.to = "Z\xc3\xbcrich", .id = "1", .headers = {{"\xf0\x9f\x9a\x80", "\xc3\xa9"}}};
+  EXPECT_EQ(add(db.handle(), record(shop, "{}", options)), Added::inserted);
+  EXPECT_EQ(add(db.handle(), record(shop, "{}", options)), Added::already_there);
+  try {
+    add(db.handle(), record(shop, "[]", options));
+    FAIL() << "accepted";
+  } catch (const IdConflict& error) {
+    EXPECT_NE(std::string(error.what()).find("differs in body"), std::string::npos);
+  }
+}
+
 // A conflict is seen after an earlier statement of the caller has changed rows: the count of changes is that of the insert.
 TEST_P(SqliteDoor, DuplicateIsSeenBehindOtherWork) {
   db_.run("CREATE TABLE work (n); BEGIN");
@@ -115,6 +133,16 @@ TEST_P(SqliteDoor, OtherConstraintsSurface) {
     EXPECT_TRUE(error.answers().connection_usable);
     EXPECT_FALSE(error.answers().try_again);
   }
+  db_.run("COMMIT");
+  EXPECT_EQ(rows(), "1");
+}
+
+// An insert that a trigger swallows stores nothing and raises nothing: that is no duplicate but a lost message, so it is an
+// error.
+TEST_P(SqliteDoor, SwallowedInsertSurfaces) {
+  db_.run("CREATE TRIGGER quiet BEFORE INSERT ON acemq_outbox WHEN new.id = '1' BEGIN SELECT raise(IGNORE); END; BEGIN");
+  EXPECT_THROW(add(db_.handle(), order("1")), StoreError);
+  EXPECT_EQ(add(db_.handle(), order("2")), Added::inserted);
   db_.run("COMMIT");
   EXPECT_EQ(rows(), "1");
 }

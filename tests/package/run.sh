@@ -52,7 +52,7 @@ export PKG_CONFIG_PATH
 for name in outbox_only everything; do
   case $name in
     outbox_only) packages=acemq-outbox ;;
-    *) packages="acemq-relay acemq-sqlite acemq-amqp acemq-testing" ;;
+    *) packages="acemq-relay acemq-publish acemq-sqlite acemq-amqp acemq-testing" ;;
   esac
   # shellcheck disable=SC2046,SC2086  # pkg-config prints a list of arguments
   run $launcher "$compiler" -std=c++20 -c -o "$folder/$name.o" "$here/$name/main.cpp" $(pkg-config --cflags $packages)

@@ -61,7 +61,7 @@ class FakeTransport final : public Transport {
   void block(std::string reason);
   void unblock();
   // Ends every open connection.
-  void drop_connections(std::uint16_t code = 0, std::string text = "connection lost");
+  void drop_connections(std::uint16_t code = 0, const std::string& text = "connection lost");
 
   // What has reached a queue, in order; a duplicate appears twice.
   std::vector<Message> published() const;

@@ -46,6 +46,6 @@ struct ConformanceCase {
 
 // Cases that need fail(), release(), renew(), backlog(), retired() or purge_published() call `skipped` with the reason when the
 // store cannot, and end.
-std::vector<ConformanceCase> store_conformance(std::function<void(const std::string& reason)> skipped = {});
+std::vector<ConformanceCase> store_conformance(const std::function<void(const std::string& reason)>& skipped = {});
 
 }  // namespace acemq::testing

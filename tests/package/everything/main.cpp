@@ -4,6 +4,7 @@
 #include <string>
 
 #include <acemq/amqp.hpp>
+#include <acemq/connection.hpp>
 #include <acemq/outbox/record.hpp>
 #include <acemq/outbox/relay.hpp>
 #include <acemq/sqlite_store.hpp>
@@ -19,7 +20,10 @@ int main() {
   acemq::outbox::Relay relay{store, broker, {.clock = &clock}};
   const bool relayed = relay.sweep() == 1 && broker->published().size() == 1;
 
+  acemq::Connection direct{shop, broker, {.clock = &clock}};
+  const bool published = direct.publish("{}", {.to = "page.seen", .exchange = "shop-events"}).confirmed();
+
   const acemq::AmqpTransport rabbit{"amqp://guest:secret@127.0.0.1:1/%2f"};
   const bool keeps_secrets = rabbit.description().find("secret") == std::string::npos;
-  return relayed && keeps_secrets && !acemq::sqlite_schema().empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+  return relayed && published && keeps_secrets && !acemq::sqlite_schema().empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
