@@ -98,21 +98,26 @@ void Loop::drain() {
   tell_time();
   set_state(RelayState::closing);
   const Instant deadline = now_ + options_.close_timeout;
-  give_back(false, {});
+  let_go(false);
   while (window_.in_flight() > 0 && channel_->is_open() && now_ < deadline) {
     await(std::min(deadline, window_.next_instant().value_or(deadline)));
-    give_back(false, {});
+    let_go(false);
     renew_leases();
     claim_and_mark(Claiming::never);
   }
-  stats_.unanswered = window_.in_flight();
   store_retry_at_ = Instant{0};  // the last chance
-  give_back(true, {});
+  let_go(true);
   write_failures();
   claim_and_mark(Claiming::never);
   channel_->close();
   set_state(RelayState::stopped);
   publish_stats();
+}
+
+// For good: no answer is awaited any more.
+void Loop::let_go(bool in_flight_too) {
+  stats_.unanswered += window_.in_doubt() + (in_flight_too ? window_.in_flight() : 0);
+  give_back(in_flight_too, {});
 }
 
 void Loop::stop() noexcept {
@@ -271,6 +276,9 @@ void Loop::settle(const TransportEvent& event) {
 }
 
 void Loop::end_channel(Incident incident, std::uint16_t code, std::string_view text) {
+  constexpr std::uint16_t kNotFound = 404;
+  // A new channel of the same connection finds the same exchanges, and asking for each again would hold up everything.
+  if (incident != Incident::channel_closed || code == kNotFound) known_exchanges_.clear();
   const std::size_t unconfirmed = window_.in_flight();
   window_.channel_ended(incident, code, text);
   if (unconfirmed == 0) return;
@@ -286,6 +294,7 @@ void Loop::give_up_channel(Incident incident, std::string_view why) {
   if (!channel_->is_open()) return;  // it had ended by itself, and the broker said why
   gave_up_channel_ = true;
   channel_->close();
+  known_exchanges_.clear();
   if (incident == Incident::confirm_timeout) {
     const std::size_t unconfirmed = window_.in_flight();
     window_.confirms_overdue();
@@ -411,7 +420,6 @@ bool Loop::open_channel() {
   tell_time();
   if (!failure) {
     if (std::exchange(opened_before_, true)) ++stats_.reconnects;
-    known_exchanges_.clear();
     open_failures_ = 0;
     return true;
   }

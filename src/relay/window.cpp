@@ -393,6 +393,11 @@ std::vector<outbox::Lease> Window::give_back(bool in_flight_too) {
   return leases;
 }
 
+std::size_t Window::in_doubt() const {
+  const auto count = std::count_if(held_.begin(), held_.end(), [&](Ticket ticket) { return records_.at(ticket).sent_before; });
+  return static_cast<std::size_t>(count);
+}
+
 Settlement Window::take_settlement() { return std::exchange(settlement_, {}); }
 
 // --- leases ---

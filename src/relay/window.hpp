@@ -147,6 +147,8 @@ class Window {
   bool empty() const { return records_.empty(); }
   std::size_t size() const { return records_.size(); }
   std::size_t in_flight() const { return in_flight_.size(); }
+  // Sent once, never answered, and held: perhaps delivered.
+  std::size_t in_doubt() const;
   // When next() or is_overdue() may have more to say though nothing happened.
   std::optional<Instant> next_instant() const;
   // When the next waiting lane is due, records of it here or not; its head is then to be claimed.

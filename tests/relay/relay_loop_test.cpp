@@ -178,6 +178,7 @@ TEST_F(RelayLoopTest, CloseIsBounded) {
   add("a");
   std::promise<void> sent;
   broker->script([&](const Message&, std::size_t) {
+    relay().close();  // here it only asks for the stop: the clock does not run on until then
     sent.set_value();
     return Answer::drop();
   });
@@ -185,6 +186,32 @@ TEST_F(RelayLoopTest, CloseIsBounded) {
   relay().start();
   sent.get_future().wait();
   relay().close();
+  EXPECT_EQ(row("a").locked_by, "");
+  EXPECT_FALSE(row("a").published_at);
+}
+
+// The connection breaks while close() waits for confirms: what was sent is counted as unanswered, since it will be sent again.
+TEST_F(RelayLoopTest, ConnectionLostWhileClosing) {
+  struct DropsWhenClosing : Observer {
+    explicit DropsWhenClosing(testing::FakeTransport& transport) : broker(transport) {}
+    void on_state(RelayState state, std::string_view) override {
+      if (state == RelayState::closing) broker.drop_connections();
+    }
+    testing::FakeTransport& broker;
+  };
+  add("a");
+  std::promise<void> sent;
+  broker->script([&](const Message&, std::size_t) {
+    relay().close();  // here it only asks for the stop: the clock does not run on until then
+    sent.set_value();
+    return Answer::drop();
+  });
+  options.confirm_timeout = 1h;
+  options.observer = std::make_shared<DropsWhenClosing>(*broker);
+  relay().start();
+  sent.get_future().wait();
+  relay().close();
+  EXPECT_EQ(relay().stats().unanswered, 1u);
   EXPECT_EQ(row("a").locked_by, "");
   EXPECT_FALSE(row("a").published_at);
 }

@@ -375,6 +375,29 @@ TEST_F(RelayTest, ChannelClosedWhileAskingForAnExchange) {
   EXPECT_EQ(relay().stats().failures(FailureClass::suspect), 1u);
 }
 
+// A record that closes the channel again and again does not make the relay ask for every exchange anew: it asks for each once per
+// connection, and again when an exchange was not found or the connection is another one.
+TEST_F(RelayTest, ExchangesAreAskedForOncePerConnection) {
+  for (int i = 0; i < 10; ++i) add("m" + std::to_string(i), "exchange" + std::to_string(i));
+  add("bad", "forbidden");
+  bool gone = false;
+  broker->script([&](const Message& message, std::size_t) {
+    if (message.exchange != "forbidden") return Answer::confirm();
+    return gone ? Answer::close_channel(404, "NOT_FOUND - no exchange 'forbidden' in vhost '/'")
+                : Answer::close_channel(403, "ACCESS_REFUSED - access to exchange 'forbidden' in vhost '/' refused");
+  });
+  sweep_all(5, 61s);
+  EXPECT_EQ(row("bad").row.attempts, 5);
+  EXPECT_EQ(broker->checks(), 11u);
+  gone = true;
+  sweep_all(1, 61s);
+  sweep_all(1, 61s);
+  EXPECT_EQ(broker->checks(), 12u);
+  broker->drop_connections();
+  sweep_all(2, 61s);
+  EXPECT_GT(broker->checks(), 12u);
+}
+
 // The broker cuts its words at 255 bytes, in the middle of a long exchange name: the words then fit nobody, and the guilty one is
 // found all the same.
 TEST_F(RelayTest, GuiltIsFoundWhenTheBrokersWordsAreCutOff) {
