@@ -149,7 +149,9 @@ class Parser {
     command.add_option("--exchange", add_.record.exchange, "The exchange; without it the default one, where --to names a queue");
     command.add_option("--to", add_.record.to, "The routing key")->required();
     command.add_option("--type", add_.record.type, "The message's type (the routing key)");
-    command.add_option("--id", add_.record.id, "An id, to make a repeated call harmless (a new UUID)");
+    // A script whose variable is empty would get a new id each time, and a message for each.
+    command.add_option("--id", add_.record.id, "An id, to make a repeated call harmless (a new UUID)")
+        ->check([](const std::string& id) { return std::string(id.empty() ? "must not be empty" : ""); }, "");
     command.add_option("--correlation", add_.record.correlation, "The correlation id (the id)");
     command.add_option("--causation", add_.record.causation, "The id of the message that caused this one");
     command.add_option("--header", headers_, "A header, as in tenant=acme; may be repeated")->allow_extra_args(false);
@@ -169,9 +171,10 @@ class Parser {
     if (bytes_ || !arguments.content_type.empty()) arguments.form = BodyForm::bytes;
     for (const std::string& header : headers_) {
       const auto equals = header.find('=');
-      if (equals == std::string::npos) throw CommandFailure(kUsage, "--header must be name=value; given: " + header);
+      if (equals == std::string::npos) throw CommandFailure(kUsage, "--header must be name=value; given: " + shown(header));
       const std::string name = header.substr(0, equals);
-      if (arguments.record.headers.find(name) != nullptr) throw CommandFailure(kUsage, "--header " + name + " is given twice");
+      if (arguments.record.headers.find(name) != nullptr)
+        throw CommandFailure(kUsage, "--header " + shown(name) + " is given twice");
       arguments.record.headers.set(name, header.substr(equals + 1));
     }
     if (!arguments.body && !arguments.body_file) {
@@ -219,7 +222,7 @@ class Parser {
     if (arguments.empty()) throw CommandFailure(kUsage, "a subcommand is needed", spelling_hint("", names) + "; acemq --help");
     const std::string& word = arguments.front();
     if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return;
-    throw CommandFailure(kUsage, "there is no subcommand " + without_secrets(word), spelling_hint(word, names));
+    throw CommandFailure(kUsage, "there is no subcommand " + shown(word), spelling_hint(word, names));
   }
 
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
@@ -227,15 +230,18 @@ class Parser {
     const CLI::App& command = chosen.empty() ? app_ : *chosen.front();
     const std::string help = "acemq " + (chosen.empty() ? "" : command.get_name() + " ") + "--help shows what there is";
     const std::vector<std::string> extras = app_.remaining(true);
-    if (extras.empty()) throw CommandFailure(kUsage, without_secrets(error.what()), help);
+    if (extras.empty()) throw CommandFailure(kUsage, shown(error.what()), help);
 
     const auto flag = std::find_if(extras.begin(), extras.end(), [](const std::string& extra) { return extra.starts_with('-'); });
-    if (flag == extras.end()) throw CommandFailure(kUsage, "unexpected argument " + without_secrets(extras.front()), help);
+    if (flag == extras.end()) throw CommandFailure(kUsage, "unexpected argument " + shown(extras.front()), help);
     const std::string name = flag->substr(0, flag->find('='));
     std::vector<std::string> flags;
     for (const CLI::Option* option : command.get_options()) flags.push_back(option->get_name());
+    if (std::find(flags.begin(), flags.end(), name) != flags.end()) {
+      throw CommandFailure(kUsage, name + " stands before the subcommand", "acemq " + command.get_name() + " " + name);
+    }
     const std::string near = nearest(name, flags);
-    throw CommandFailure(kUsage, "there is no flag " + without_secrets(name), near.empty() ? help : "did you mean " + near + "?");
+    throw CommandFailure(kUsage, "there is no flag " + shown(name), near.empty() ? help : "did you mean " + near + "?");
   }
 
   Settings::Environment environment_;

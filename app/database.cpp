@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kSqlite = "sqlite:";
 
 [[noreturn]] void refuse(const std::string& words, std::string_view url) {
-  throw CommandFailure(kUsage, "--db (ACEMQ_DB) " + words + "; given: " + without_secrets(url), "as in sqlite:shop.db");
+  throw CommandFailure(kUsage, "--db (ACEMQ_DB) " + words + "; given: " + shown(url), "as in sqlite:shop.db");
 }
 
 }  // namespace

@@ -63,10 +63,13 @@ std::string hint_for(const Failure& failure) {
   return {};
 }
 
+constexpr const char* kNoTable = "acemq init makes the table";
+
 std::string hint_for(const StoreError& error) {
   constexpr std::string_view kCannotOpen = "14";
   if (error.code() == kCannotOpen)
     return "does the file exist, and may this user write to it and its folder? acemq init makes one";
+  if (std::string_view(error.what()).find("no such table") != std::string_view::npos) return kNoTable;
   return error.answers().try_again ? "another process is using the database, or the disk is full; try again" : std::string();
 }
 
@@ -80,7 +83,8 @@ Explanation explain(const std::exception& error) {
     return {kConflict, conflict->what(), "give the new record an id of its own, or none"};
   }
   if (const auto* invalid = dynamic_cast<const InvalidConfiguration*>(&error)) {
-    return {kUsage, with_flag(invalid->field(), invalid->what()), {}};
+    const bool no_table = invalid->field() == "table" && invalid->rule().starts_with("must exist");
+    return {kUsage, with_flag(invalid->field(), invalid->what()), no_table ? kNoTable : ""};
   }
   if (const auto* invalid = dynamic_cast<const InvalidRecord*>(&error)) {
     return {kUsage, with_flag(invalid->field(), invalid->what()), {}};

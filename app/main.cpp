@@ -6,6 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "app/command_line.hpp"
 #include "app/failure.hpp"
 #include "app/output.hpp"
@@ -23,6 +26,14 @@ int run_program(const std::vector<std::string>& arguments) {
   return exit_code;
 }
 
+// A socket that got the number of a closed standard stream would be sent what is printed there. The stream stays useless, so
+// that writing to it fails.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int report(const std::exception& error, bool json) {
   const Explanation explanation = explain(error);
   Output errors(stderr, json);
@@ -37,6 +48,7 @@ int report(const std::exception& error, bool json) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   hide_secrets(argc, argv);
+  occupy_closed_streams();
   try {
     return run_program(arguments);
   } catch (const std::exception& error) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "base/utf8.hpp"
+
 namespace acemq::app {
 namespace {
 
@@ -12,38 +14,35 @@ struct Range {
   std::size_t begin, end;
 };
 
-// From behind "://" to the last '@' before a space: a password may hold an unencoded '@' or '/', by mistake.
-std::optional<Range> find_secret(std::string_view text, std::size_t from) {
-  constexpr std::string_view kMark = "://";
-  for (std::size_t at; (at = text.find(kMark, from)) != std::string_view::npos; from = at) {
-    at += kMark.size();
-    const std::size_t end = std::min(text.find_first_of(" \t\n", at), text.size());
-    const std::size_t last = text.substr(at, end - at).rfind('@');
-    if (last != std::string_view::npos) return Range{at, at + last};
-  }
-  return std::nullopt;
+// User and password, in whatever was typed for a URL: from behind "://", or from the start of the word when that is missing, to
+// the last '@'. A password may hold an unencoded '@', '/' or blank, by mistake.
+std::optional<Range> find_secret(std::string_view text) {
+  constexpr std::string_view kMark = "://", kBeforeWord = " \t\n=";
+  const std::size_t end = text.rfind('@');
+  const std::size_t colon = text.find(':');
+  if (end == std::string_view::npos || colon == std::string_view::npos || colon > end) return std::nullopt;
+  if (text.substr(colon).starts_with(kMark)) return Range{std::min(colon + kMark.size(), end), end};
+  return Range{text.find_last_of(kBeforeWord, colon) + 1, end};  // npos + 1 is the start
 }
 
 }  // namespace
 
 std::string without_secrets(std::string_view text) {
-  std::string result;
-  std::size_t at = 0;
-  while (const auto secret = find_secret(text, at)) {
-    result.append(text.substr(at, secret->begin - at)).append("***");
-    at = secret->end;
-  }
-  return result.append(text.substr(at));
+  std::string result(text);
+  if (const auto secret = find_secret(text)) result.replace(secret->begin, secret->end - secret->begin, "***");
+  return result;
+}
+
+std::string shown(std::string_view value) {
+  constexpr std::size_t kCharacters = 200;
+  const std::string text = base::to_storable_text(without_secrets(value));
+  const std::string_view prefix = base::utf8_prefix(text, kCharacters);
+  return prefix.size() == text.size() ? text : std::string(prefix) + "...";
 }
 
 void hide_secrets(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    std::size_t at = 0;
-    while (const auto secret = find_secret(argument, at)) {
-      std::memset(argv[i] + secret->begin, '*', secret->end - secret->begin);
-      at = secret->end;
-    }
+    if (const auto secret = find_secret(argv[i])) std::memset(argv[i] + secret->begin, '*', secret->end - secret->begin);
   }
 }
 

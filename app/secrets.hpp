@@ -6,10 +6,13 @@
 
 namespace acemq::app {
 
-// `text` with the user and password of everything that looks like a URL replaced by "***".
+// `text` with whatever may be the user and password of a URL, even of a misspelled one, replaced by "***".
 std::string without_secrets(std::string_view text);
 
-// Overwrites user and password of every URL among the arguments, in place, where `ps` reads them. Copy the arguments first.
+// What somebody gave, as an error may repeat it: without secrets, and cut where it is long.
+std::string shown(std::string_view value);
+
+// Overwrites the same in the arguments, in place, where `ps` reads them. Copy the arguments first.
 void hide_secrets(int argc, char** argv);
 
 }  // namespace acemq::app

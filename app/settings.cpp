@@ -15,7 +15,7 @@ namespace acemq::app {
 namespace {
 
 [[noreturn]] void refuse(const std::string& source, const std::string& rule, std::string_view value, std::string hint = {}) {
-  throw CommandFailure(kUsage, source + " must be " + rule + "; given: " + without_secrets(value), std::move(hint));
+  throw CommandFailure(kUsage, source + " must be " + rule + "; given: " + shown(value), std::move(hint));
 }
 
 // The whole number at the start of `text`, and what follows it.

@@ -19,7 +19,7 @@ struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }  // it was only read
 };
 
-// One byte more than a body may have is enough for record() to refuse it.
+// Stops early when there is more than a body may have.
 std::string read_all(std::FILE* file, const std::string& name, std::size_t bytes_max) {
   std::string bytes;
   std::array<char, 65536> buffer;
@@ -29,6 +29,9 @@ std::string read_all(std::FILE* file, const std::string& name, std::size_t bytes
     if (got < buffer.size()) break;
   }
   if (std::ferror(file) != 0) throw CommandFailure(kFailed, "cannot read " + name + ": " + std::strerror(errno));
+  if (bytes.size() > bytes_max) {
+    throw CommandFailure(kUsage, "BODY must have at most " + std::to_string(bytes_max) + " bytes; there are more in " + name);
+  }
   return bytes;
 }
 

@@ -25,7 +25,7 @@ std::string words(const Database& database, const std::string& table, const Init
 }  // namespace
 
 int run(const InitArguments& arguments, Output& output) {
-  const Database database = arguments.db.empty() ? Database{} : parse_database(arguments.db);
+  const Database database = arguments.print && arguments.db.empty() ? Database{} : parse_database(arguments.db);
   if (arguments.print) {
     const std::string sql = schema(database, arguments.table, arguments.wal);
     output.json() ? output.result({}, {{"sql", sql}}) : output.text(sql);

@@ -27,6 +27,9 @@ std::string age_in_words(seconds age) {
 }  // namespace
 
 int run(const StatusArguments& arguments, Output& output) {
+  if (arguments.attempts_max < 1 || arguments.attempts_max > 1000) {  // the bounds of a relay
+    throw CommandFailure(kUsage, fmt::format("--attempts must be 1 to 1000; given: {}", arguments.attempts_max));
+  }
   const Database database = parse_database(arguments.db);
   const auto backlog = open_store(database, arguments.table)->backlog(arguments.attempts_max);
   if (!backlog) throw CommandFailure(kFailed, "this kind of database cannot be asked for its backlog");

@@ -25,7 +25,8 @@ struct SqliteStoreOptions {
 
 class SqliteStore final : public outbox::Store {
  public:
-  // Opens `path`, which must exist, and checks the table's shape. Never changes the journal mode, never creates anything.
+  // Opens `path`, which must exist, and checks the table's shape. Never changes the journal mode, never creates anything. When
+  // the file is replaced later, the next call opens the new one; while there is none, each throws StoreError.
   // Throws InvalidConfiguration (name, option, a table of another shape: with the columns found) or StoreError.
   explicit SqliteStore(const std::string& path, SqliteStoreOptions options = {});
   ~SqliteStore() override;

@@ -27,27 +27,37 @@ constexpr std::string_view kCreatedAtAsInTable = R"sql(
     'iso')
   WHEN 'rails' THEN ? ELSE ? END)sql";
 
+// The same for a caller who knows the declared type: half as long to prepare.
+constexpr std::string_view kCreatedAtElse = "CASE (SELECT substr(created_at, 11, 1) FROM {table} ORDER BY rowid DESC LIMIT 1) ";
+constexpr std::string_view kElseRails = "WHEN 'T' THEN ? ELSE ? END";
+constexpr std::string_view kElseIso = "WHEN ' ' THEN ? ELSE ? END";
+
 // Application headers are compared as sets of JSON values and where they stand, never as text: order, spacing and escapes
-// differ between writers (CONTRACT 2.2). The envelope is left out, but for type and version, and so is trace context: a
-// retried record() differs in both. Headers that are not JSON count as different.
+// differ between writers (CONTRACT 2.2), in names as well, so a place is made of keys: SQLite's own fullkey repeats the text. The
+// envelope is left out, but for type and version, and so is trace context: a retried record() differs in both. Headers that are
+// not JSON count as different.
 constexpr std::string_view kConflict = R"sql(
-WITH
+WITH RECURSIVE
 pair AS (
-  SELECT stored.exchange_name, stored.routing_key, stored.content_type, stored.body, stored.body_encoding,
+  SELECT stored.id, stored.exchange_name, stored.routing_key, stored.content_type, stored.body, stored.body_encoding,
          CASE WHEN stored.headers = '' THEN '{}' WHEN json_valid(stored.headers) THEN stored.headers END AS headers,
          given.exchange_name AS new_exchange_name, given.routing_key AS new_routing_key, given.content_type AS new_content_type,
          given.body AS new_body, given.body_encoding AS new_body_encoding, given.headers AS new_headers
     FROM (SELECT ? AS id, ? AS exchange_name, ? AS routing_key, ? AS body, ? AS body_encoding, ? AS content_type,
                  ? AS headers) AS given
-    JOIN {table} AS stored ON stored.id = given.id),
+    LEFT JOIN {table} AS stored ON stored.id = given.id),
 side AS (SELECT 'old' AS name, headers FROM pair UNION ALL SELECT 'new', new_headers FROM pair),
-header AS (
-  SELECT side.name AS side, node.fullkey, node.type, node.atom
-    FROM side, json_tree(side.headers) AS node
-   WHERE NOT (node.path IS '$' AND (substr(ifnull(node.key, ''), 1, 8) = 'x-acemq-'
-                                    OR ifnull(node.key, '') IN ('traceparent', 'tracestate')))),
+node AS (
+  SELECT side.name AS side, tree.id, tree.parent, tree.key, tree.type, tree.atom FROM side, json_tree(side.headers) AS tree),
+header (side, id, place, type, atom) AS (
+  SELECT side, id, '', type, atom FROM node WHERE parent IS NULL
+  UNION ALL
+  SELECT node.side, node.id, header.place || '/' || json_quote(node.key), node.type, node.atom
+    FROM header JOIN node ON node.side = header.side AND node.parent = header.id
+   WHERE NOT (header.place = '' AND (substr(node.key, 1, 8) = 'x-acemq-' OR node.key IN ('traceparent', 'tracestate')))),
 verdict AS (
   SELECT CASE
+    WHEN id IS NULL THEN 'id'
     WHEN exchange_name IS NOT new_exchange_name THEN 'exchange'
     WHEN routing_key IS NOT new_routing_key THEN 'routing_key'
     WHEN headers IS NULL THEN 'headers'
@@ -57,7 +67,7 @@ verdict AS (
          IS NOT coalesce(json_extract(new_headers, '$."x-acemq-version"'), 1) THEN 'version'
     WHEN content_type IS NOT new_content_type THEN 'content_type'
     WHEN body IS NOT new_body OR body_encoding IS NOT new_body_encoding THEN 'body'
-    WHEN EXISTS (SELECT 1 FROM header GROUP BY fullkey, type, atom HAVING count(DISTINCT side) = 1) THEN 'headers'
+    WHEN EXISTS (SELECT 1 FROM header GROUP BY place, type, atom HAVING count(DISTINCT side) = 1) THEN 'headers'
     END AS field
   FROM pair)
 SELECT field FROM verdict WHERE field IS NOT NULL)sql";
@@ -100,6 +110,23 @@ std::vector<std::string> columns(const Record& record) {
           message::to_json(record.headers)};
 }
 
+std::string created_at_expression(const InsertOptions& options) {
+  if (options.time_format != TimeFormat::automatic) return "?";
+  switch (options.declared_format) {
+    case TimeFormat::automatic:
+      break;
+    case TimeFormat::iso:
+      return std::string(kCreatedAtElse).append(kElseIso);
+    case TimeFormat::rails:
+      return std::string(kCreatedAtElse).append(kElseRails);
+  }
+  return std::string(kCreatedAtAsInTable);
+}
+
+std::string formatted(Timestamp time, TimeFormat format) {
+  return format == TimeFormat::rails ? base::format_rails(time) : base::format_iso(time);
+}
+
 Statement statement(std::string_view sql, std::vector<std::string> parameters, const InsertOptions& options) {
   return {with_placeholders(replace_all(sql.substr(1), "{table}", options.table), options.placeholders), std::move(parameters)};
 }
@@ -110,10 +137,15 @@ Statement insert_statement(const Record& record, const InsertOptions& options) {
   check_table_name(options.table);
   check(record);
   std::vector<std::string> parameters = columns(record);
-  if (options.time_format != TimeFormat::iso) parameters.push_back(base::format_rails(record.created_at));
-  if (options.time_format != TimeFormat::rails) parameters.push_back(base::format_iso(record.created_at));
-  const bool automatic = options.time_format == TimeFormat::automatic;
-  return statement(replace_all(kInsert, "{created_at}", automatic ? kCreatedAtAsInTable : "?"), std::move(parameters), options);
+  if (options.time_format != TimeFormat::automatic) {
+    parameters.push_back(formatted(record.created_at, options.time_format));
+  } else {
+    // The last one is what an empty table gets.
+    const bool else_rails = options.declared_format == TimeFormat::rails;
+    parameters.push_back(formatted(record.created_at, else_rails ? TimeFormat::iso : TimeFormat::rails));
+    parameters.push_back(formatted(record.created_at, else_rails ? TimeFormat::rails : TimeFormat::iso));
+  }
+  return statement(replace_all(kInsert, "{created_at}", created_at_expression(options)), std::move(parameters), options);
 }
 
 Statement conflict_statement(const Record& record, const InsertOptions& options) {

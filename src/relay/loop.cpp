@@ -72,15 +72,15 @@ std::size_t Loop::sweep() {
 
 void Loop::settle_everything() {
   const Instant patience = now_ + options_.confirm_timeout;  // with a broker that asks for silence
+  gave_up_channel_ = false;
   while (!window_.empty()) {
     send();
-    if (window_.in_flight() == 0) return;  // what is left cannot be sent now
+    if (window_.in_flight() == 0 && channel_->is_open()) return;  // what is left cannot be sent now
     if (channel_->is_blocked() && now_ >= patience) return give_up_channel(Incident::blocked);
-    const auto next = window_.next_instant();
-    await(next ? *next : patience);
+    if (window_.in_flight() > 0) await(window_.next_instant().value_or(patience));
     write_failures();
     renew_leases();
-    if (confirms_were_overdue_) return;
+    if (gave_up_channel_) return;
     open_retry_at_ = Instant{0};
     if (!open_channel()) return;
   }
@@ -233,18 +233,18 @@ std::optional<Failure> Loop::check_exchange(const std::string& exchange) {
 // --- settle ---
 
 void Loop::await(Instant until) {
-  confirms_were_overdue_ = false;
-  events_.clear();
   if (!window_.empty()) until = std::min(until, renewal_at_);
-  channel_->poll(events_, std::max(Instant{0}, until - now_));
+  settle_events(std::max(Instant{0}, until - now_));
+  channel_->is_blocked() ? window_.blocked() : window_.unblocked();
+  if (window_.is_overdue()) give_up_channel(Incident::confirm_timeout);
+  take_settlement();
+}
+
+void Loop::settle_events(Instant timeout) {
+  events_.clear();
+  channel_->poll(events_, timeout);
   tell_time();
   for (const TransportEvent& event : events_) settle(event);
-  channel_->is_blocked() ? window_.blocked() : window_.unblocked();
-  if (window_.is_overdue()) {
-    confirms_were_overdue_ = true;
-    give_up_channel(Incident::confirm_timeout);
-  }
-  take_settlement();
 }
 
 void Loop::settle(const TransportEvent& event) {
@@ -283,6 +283,9 @@ void Loop::end_channel(Incident incident, std::uint16_t code, std::string_view t
 }
 
 void Loop::give_up_channel(Incident incident, std::string_view why) {
+  settle_events(Instant{0});
+  if (!channel_->is_open()) return;  // it had ended by itself, and the broker said why
+  gave_up_channel_ = true;
   channel_->close();
   if (incident == Incident::confirm_timeout) {
     const std::size_t unconfirmed = window_.in_flight();

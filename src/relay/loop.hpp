@@ -56,6 +56,7 @@ class Loop {
   void admit(std::vector<outbox::Row> rows, const outbox::Claim& claim, Instant sent);
   std::optional<Failure> check_exchange(const std::string& exchange);
   void publish();
+  void settle_events(Instant timeout);
   void settle(const TransportEvent& event);
   void end_channel(Incident incident, std::uint16_t code, std::string_view text);
   void give_up_channel(Incident incident, std::string_view why = {});
@@ -101,7 +102,7 @@ class Loop {
   std::vector<outbox::Lease> released_;     // not yet given back
   std::exception_ptr first_failure_;        // of a sweep
   bool sweeping_ = false;
-  bool confirms_were_overdue_ = false;  // in the last await()
+  bool gave_up_channel_ = false;  // in this sweep, for want of answers
 
   std::atomic<bool> stopping_{false};
   std::atomic<bool> woken_{true};  // the first claim is made at once

@@ -109,6 +109,7 @@ HeldRecord* Window::next_in_pass() {
     HeldRecord& record = records_.at(*it);
     Lane& lane = *record.lane;
     cursor_ = record.ticket + 1;
+    if (harmless_ > 0 && !record.harmless) continue;
     if (record.lease_end <= now_) {  // another relay may hold it by now
       forget(record);
       continue;
@@ -140,6 +141,7 @@ void Window::sent(HeldRecord& record) {
   record.probe = lane.state == Lane::State::probing;
   record.in_flight = true;
   record.sent_at = unblocked_time();
+  record.sent_as = ++sends_;
   held_.erase(record.ticket);
   in_flight_.emplace(record.sent_at, record.ticket);
   ++lane.in_flight;
@@ -193,21 +195,56 @@ void Window::failed(Ticket ticket, Incident incident, std::uint16_t code, std::s
 
 void Window::channel_ended(Incident incident, std::uint16_t code, std::string_view text) {
   const bool was_alone = in_flight_.size() == 1;
-  std::vector<Ticket> tickets;
-  for (const auto& entry : in_flight_) tickets.push_back(entry.second);
-  std::sort(tickets.begin(), tickets.end());
-  for (const Ticket ticket : tickets) {
+  const bool is_selective = incident == Incident::channel_closed && !was_alone;
+  const std::set<Ticket> suspected = is_selective ? suspects(code, text) : std::set<Ticket>{};
+  if (is_selective) note_harmless(suspected);
+  for (const Ticket ticket : tickets_in_flight()) {
     const auto it = records_.find(ticket);
-    if (it != records_.end()) doubt(it->second, incident, code, text, was_alone);
+    if (it == records_.end()) continue;
+    if (is_selective && !suspected.contains(ticket))
+      hold_in_doubt(it->second);
+    else
+      doubt(it->second, incident, code, text, was_alone);
   }
 }
 
-void Window::doubt(HeldRecord& record, Incident incident, std::uint16_t code, std::string_view text, bool was_alone) {
-  if (!was_alone && incident == Incident::channel_closed && !may_be_guilty(record.message, code, text)) {
-    count(FailureClass::in_doubt);
-    hold_again(record);
-    return;
+// In the order of claims.
+std::vector<Ticket> Window::tickets_in_flight() const {
+  std::vector<Ticket> tickets;
+  for (const auto& entry : in_flight_) tickets.push_back(entry.second);
+  std::sort(tickets.begin(), tickets.end());
+  return tickets;
+}
+
+// Somebody in flight made the broker close the channel. When its words fit nobody, as when it cut off a long name, they fit all.
+std::set<Ticket> Window::suspects(std::uint16_t code, std::string_view text) const {
+  const std::vector<Ticket> all = tickets_in_flight();
+  std::set<Ticket> fitting;
+  for (const Ticket ticket : all)
+    if (may_be_guilty(records_.at(ticket).message, code, text)) fitting.insert(ticket);
+  return fitting.empty() ? std::set<Ticket>(all.begin(), all.end()) : fitting;
+}
+
+// The broker handled what was sent before the first suspect. Those messages may be in the queues already, so they are sent again
+// by themselves: in the company of another record that breaks the channel they would get a third copy.
+void Window::note_harmless(const std::set<Ticket>& suspects) {
+  std::uint64_t first = sends_ + 1;
+  for (const Ticket ticket : suspects) first = std::min(first, records_.at(ticket).sent_as);
+  for (const auto& entry : in_flight_) {
+    HeldRecord& record = records_.at(entry.second);
+    if (record.sent_as >= first || record.harmless) continue;
+    record.harmless = true;
+    ++harmless_;
   }
+}
+
+// In doubt, and nothing is held against the record itself.
+void Window::hold_in_doubt(HeldRecord& record) {
+  count(FailureClass::in_doubt);
+  hold_again(record);
+}
+
+void Window::doubt(HeldRecord& record, Incident incident, std::uint16_t code, std::string_view text, bool was_alone) {
   History& history = history_of(record.lease.id);
   ++history.doubts;
   const auto& confirms_then = history.confirms_when_failed_alone;
@@ -288,6 +325,7 @@ void Window::make_alone(HeldRecord& record) {
   if (record.alone) return;
   record.alone = true;
   ++alone_;
+  if (std::exchange(record.harmless, false)) --harmless_;
 }
 
 void Window::leave_flight(HeldRecord& record) {
@@ -303,6 +341,7 @@ void Window::forget(HeldRecord& record) {
   leave_flight(record);
   held_.erase(record.ticket);
   if (record.alone) --alone_;
+  if (record.harmless) --harmless_;
   bytes_ -= record.bytes;
   Lane& lane = *record.lane;
   --lane.records;
@@ -326,10 +365,8 @@ void Window::confirms_overdue() {
     HeldRecord& record = records_.at(ticket);
     if (sent_at <= latest)
       doubt(record, Incident::confirm_timeout, 0, {}, was_alone);
-    else {
-      count(FailureClass::in_doubt);
-      hold_again(record);  // its time had not come: nothing is held against the record itself
-    }
+    else
+      hold_in_doubt(record);  // its time had not come
   }
 }
 

@@ -45,6 +45,8 @@ struct HeldRecord {
   bool alone = false;  // to be sent with nothing else in flight
   bool probe = false;  // sent as the head of a probing lane
   bool sent_before = false;
+  bool harmless = false;      // in doubt, but the broker got past it: nothing behind it goes out before it is confirmed
+  std::uint64_t sent_as = 0;  // its place in the order of sending
 };
 
 struct Lane {
@@ -171,7 +173,11 @@ class Window {
   bool is_narrow(const Lane& lane) const;
   HeldRecord* next_in_pass();
   HeldRecord* next_alone();
+  std::vector<Ticket> tickets_in_flight() const;
+  std::set<Ticket> suspects(std::uint16_t code, std::string_view text) const;
+  void note_harmless(const std::set<Ticket>& suspects);
   void doubt(HeldRecord& record, Incident incident, std::uint16_t code, std::string_view text, bool was_alone);
+  void hold_in_doubt(HeldRecord& record);
   void fail_lane(HeldRecord& record, const Verdict& verdict, Failure failure);
   void release_held(const Lane* lane);
   void count(FailureClass failure_class) { ++settlement_.failures[static_cast<std::size_t>(failure_class)]; }
@@ -190,8 +196,10 @@ class Window {
   std::unordered_map<std::string, History> histories_;
   Settlement settlement_;
   Ticket last_ticket_ = 0;
+  std::uint64_t sends_ = 0;
   std::size_t bytes_ = 0;
-  std::size_t alone_ = 0;  // records marked so
+  std::size_t alone_ = 0;     // records marked so
+  std::size_t harmless_ = 0;  // the same
   bool alone_in_flight_ = false;
   std::uint64_t confirms_ = 0;
   std::uint64_t overtaken_ = 0;

@@ -120,7 +120,8 @@ void FakeChannel::close() {
 }
 
 std::optional<Failure> FakeChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
-  const std::lock_guard lock(broker_->mutex);
+  std::unique_lock lock(broker_->mutex);
+  answer(lock);  // what was published before is handled by the time that the answer is here, and may have ended the channel
   if (!open_ || cancelled_) return Failure{FailureClass::outage, 0, "not connected", {}};
   if (broker_->blocked) {  // RabbitMQ reads nothing from a blocked connection
     broker_->clock.advance(deadline);

@@ -115,6 +115,14 @@ TEST_F(Add, RefusesWhatCannotBeARecord) {
   EXPECT_EQ(value("SELECT count(*) FROM acemq_outbox"), "0");
 }
 
+// A body above the limit is refused for its size, and not for the JSON that was cut off.
+TEST_F(Add, RefusesATooLongBody) {
+  write_file("huge.json", '"' + std::string(17'000'000, 'x') + '"');
+  const Finished run = add({"--file", "huge.json"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("at most 16777216 bytes"), HasSubstr("huge.json")));
+}
+
 // The same id with the same content is no error and no second row: a retried script is harmless.
 TEST_F(Add, TwiceIsHarmless) {
   add({"--id", "A-1", "{}"});
@@ -142,7 +150,7 @@ TEST_F(Add, SaysWhatIsMissing) {
 
   const Finished no_table = add({"--table", "other", "{}"});
   EXPECT_EQ(no_table.exit_code, 1);
-  EXPECT_THAT(no_table.err, HasSubstr("no such table: other"));
+  EXPECT_THAT(no_table.err, AllOf(HasSubstr("no such table: other"), HasSubstr("acemq init makes the table")));
 
   const Finished no_body = add({"--file", "order.json"});
   EXPECT_EQ(no_body.exit_code, 1);

@@ -1,7 +1,10 @@
 // What somebody types, rightly or wrongly, through the real program.
 #include <string>
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "app/program.hpp"
 
@@ -111,12 +114,76 @@ TEST_F(CommandLine, RepeatsNoPassword) {
       {"sweep", "--broker", url, "--interval", url},
       {"sweep", "--broker", url, "--batch", url},
       {"sweep", "--broker", url, "--db", url},
+      {"shop:5ecret@h"},
+      {"status", "--db", "shop:5ecret@h"},
+      {"status", "--db=amqp:shop:5ecret@h"},
+      {"status", "--db", "amqp://shop:5 5ecret@h"},
+      {"status", "--attempts", "shop:5ecret://5ecret@h"},
+      {"status", "--json=shop:5ecret@h"},
+      {"add", "--to", "k", "--header", "amqp://shop:5ecret@h", "{}"},
   };
   for (const auto& arguments : cases) {
     const Finished run = acemq(arguments);
     EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(arguments);
     EXPECT_THAT(run.out + run.err, Not(HasSubstr("5ecret")));
   }
+}
+
+// A value of any length is repeated in a line of bounded length.
+TEST_F(CommandLine, BoundsWhatItRepeats) {
+  const std::string huge(100'000, 'x');
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{huge},
+                                                    {"status", huge},
+                                                    {"status", "--" + huge},
+                                                    {"status", "--db", huge},
+                                                    {"status", "--attempts", huge},
+                                                    {"sweep", "--broker", "amqp://h", "--ordering", huge},
+                                                    {"add", "--to", "k", "--header", huge, "{}"}}) {
+    const Finished run = acemq(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_LT(run.err.size(), 500U) << run.err;
+  }
+}
+
+// A flag that would be right behind the subcommand is not answered with its own name.
+TEST_F(CommandLine, SaysWhereAFlagStands) {
+  const Finished run = acemq({"--json", "status"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("--json stands before the subcommand"), HasSubstr("acemq status --json")));
+}
+
+// An empty value, as from a script's unset variable, is refused where it would change what the command does.
+TEST_F(CommandLine, RefusesEmptyValues) {
+  acemq({"init"});
+  EXPECT_EQ(acemq({"init", "--db", ""}).exit_code, 2);
+  EXPECT_EQ(acemq({"status", "--attempts", ""}).exit_code, 2);
+  const Finished run = acemq({"add", "--to", "k", "--id", "", "{}"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--id"));
+  EXPECT_EQ(value("SELECT count(*) FROM acemq_outbox"), "0");
+}
+
+// What is printed to a closed stream reaches no file or socket that was opened later, and is an error.
+TEST_F(CommandLine, ClosedStreamsStayClosed) {
+  acemq({"init"});
+  const auto shell = [&](const std::string& arguments) {
+    return Program({"/bin/sh", "-c", std::string(ACEMQ_PROGRAM) + " " + arguments}, here()).finish();
+  };
+  EXPECT_EQ(shell("status >&-").exit_code, 1);
+  EXPECT_EQ(shell("add --to k - <&-").exit_code, 1);
+  EXPECT_EQ(shell("status >&- 2>&- <&-").exit_code, 1);
+
+  // A relay that has reached for a broker has a socket; its log does not go there.
+  const base::Descriptor broker(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(broker.get(), any, size) + ::listen(broker.get(), 1) + ::getsockname(broker.get(), any, &size), 0);
+  const std::string url = "amqp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const Program relay({"/bin/sh", "-c", "exec " ACEMQ_PROGRAM " relay --broker " + url + " 2>&-"}, here());
+  pollfd connecting{broker.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&connecting, 1, 60'000), 1);
+  EXPECT_EQ(std::filesystem::read_symlink("/proc/" + std::to_string(relay.pid()) + "/fd/2"), "/dev/null");
 }
 
 // Output that could not be written is a failure.

@@ -109,6 +109,16 @@ TEST_F(Init, SaysWhyAFileCannotBeUsed) {
   EXPECT_THAT(text.err, HasSubstr("not a database"));
 }
 
+// A path is a path, whatever stands in it: nothing is cut off, decoded or read as a URI.
+TEST_F(Init, TakesAnyPath) {
+  for (const std::string path : {"file:shop.db", "file:shop.db?mode=memory", "a b?c=d#e%20f.db", "it's \"odd\".db", "-.db"}) {
+    EXPECT_EQ(acemq({"init", "--db", "sqlite:" + path}).exit_code, 0) << path;
+    EXPECT_EQ(acemq({"add", "--db", "sqlite:" + path, "--to", "q", "{}"}).exit_code, 0) << path;
+    EXPECT_THAT(acemq({"status", "--db", "sqlite:" + path}).out, HasSubstr("pending  1")) << path;
+    EXPECT_GT(std::filesystem::file_size(folder / path), 0U) << path;
+  }
+}
+
 // Every way of writing --db that could be read in two ways is refused with an example.
 TEST_F(Init, RefusesAnUnclearDatabase) {
   for (const std::string db : {"shop.db", "sqlite:", "sqlite::memory:", "sqlite://shop.db", "mysql://me:5ecret@host/shop"}) {

@@ -50,7 +50,14 @@ TEST_F(Status, WorksBesideAWriter) {
 TEST_F(Status, NamesAMissingTable) {
   const Finished run = acemq({"status", "--table", "other"});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("--table"), HasSubstr("other")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("--table"), HasSubstr("other"), HasSubstr("acemq init makes the table")));
+}
+
+// A ceiling that no relay takes is refused here, too.
+TEST_F(Status, BoundsTheAttempts) {
+  EXPECT_EQ(acemq({"status", "--attempts", "0"}).exit_code, 2);
+  EXPECT_EQ(acemq({"status", "--attempts", "1001"}).exit_code, 2);
+  EXPECT_EQ(acemq({"status", "--attempts", "1000"}).exit_code, 0);
 }
 
 }  // namespace

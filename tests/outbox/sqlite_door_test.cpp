@@ -119,6 +119,16 @@ TEST_P(SqliteDoor, OtherConstraintsSurface) {
   EXPECT_EQ(rows(), "1");
 }
 
+// An insert that a trigger swallows stores nothing and raises nothing: that is no duplicate but a lost message, so it is an
+// error.
+TEST_P(SqliteDoor, SwallowedInsertSurfaces) {
+  db_.run("CREATE TRIGGER quiet BEFORE INSERT ON acemq_outbox WHEN new.id = '1' BEGIN SELECT raise(IGNORE); END; BEGIN");
+  EXPECT_THROW(add(db_.handle(), order("1")), StoreError);
+  EXPECT_EQ(add(db_.handle(), order("2")), Added::inserted);
+  db_.run("COMMIT");
+  EXPECT_EQ(rows(), "1");
+}
+
 // A missing table is said in SQLite's words, and the transaction can go on.
 TEST_P(SqliteDoor, MissingTableSurfaces) {
   db_.run("BEGIN");

@@ -337,6 +337,63 @@ TEST_F(RelayTest, B28_GuiltyAreFoundWithoutChargingNeighbours) {
   EXPECT_EQ(store->backlog(10)->retired, 3u);
 }
 
+// Records that break the channel for different reasons, among healthy ones: after each close the neighbours that may be in the
+// queues already are confirmed before anything else is tried, so none of them goes out more than twice.
+TEST_F(RelayTest, NeighboursOfManyKindsOfGuiltGoOutTwiceAtMost) {
+  options.batch = 120;
+  const auto guilty = [](int i) { return i % 20 == 19; };
+  for (int i = 0; i < 120; ++i)
+    add("m" + std::to_string(100 + i), guilty(i) ? "forbidden" + std::to_string(i) : "orders", "k" + std::to_string(i));
+  broker->script([](const Message& message, std::size_t) {
+    return message.exchange == "orders" ? Answer::confirm()
+                                        : Answer::close_channel(403, "ACCESS_REFUSED - access to exchange '" + message.exchange +
+                                                                         "' in vhost '/' refused");
+  });
+  sweep_failure();
+  EXPECT_EQ(pending(), 6u);
+  for (int i = 0; i < 120; ++i) {
+    const std::string id = "m" + std::to_string(100 + i);
+    EXPECT_EQ(row(id).row.attempts, guilty(i) ? 1 : 0) << id;
+    EXPECT_LE(copies(id), 2u) << id;
+  }
+}
+
+// The channel closes while the relay asks for another exchange: what the broker said about the guilty one is not lost over that.
+TEST_F(RelayTest, ChannelClosedWhileAskingForAnExchange) {
+  add("a", "orders", "a");
+  add("bad", "forbidden", "b");
+  add("c", "orders", "c");
+  add("d", "another", "d");
+  broker->script([](const Message& message, std::size_t) {
+    return message.exchange == "forbidden"
+               ? Answer::close_channel(403, "ACCESS_REFUSED - access to exchange 'forbidden' in vhost '/' refused")
+               : Answer::confirm();
+  });
+  sweep_failure();
+  EXPECT_EQ(row("bad").row.attempts, 1);
+  for (const char* id : {"a", "c", "d"}) EXPECT_TRUE(row(id).published_at) << id;
+  EXPECT_EQ(relay().stats().failures(FailureClass::suspect), 1u);
+}
+
+// The broker cuts its words at 255 bytes, in the middle of a long exchange name: the words then fit nobody, and the guilty one is
+// found all the same.
+TEST_F(RelayTest, GuiltIsFoundWhenTheBrokersWordsAreCutOff) {
+  const std::string forbidden(240, 'x');
+  add("a", "orders", "a");
+  add("bad", forbidden, "b");
+  add("c", "orders", "c");
+  broker->script([&](const Message& message, std::size_t copy) {
+    if (message.exchange != forbidden) return Answer::confirm();
+    if (copy > 20) return Answer::drop();  // whoever is here must not go on for ever
+    return Answer::close_channel(403, ("ACCESS_REFUSED - access to exchange '" + forbidden + "' in vhost").substr(0, 255));
+  });
+  sweep_failure();
+  EXPECT_EQ(row("bad").row.attempts, 1);
+  EXPECT_TRUE(row("a").published_at);
+  EXPECT_TRUE(row("c").published_at);
+  EXPECT_LE(copies("a"), 2u);
+}
+
 // Guilt is not "the first record with that exchange's name": earlier ones of the same exchange may be innocent.
 TEST_F(RelayTest, GuiltIsNotTheFirstOfThatExchange) {
   for (const char* id : {"a", "b", "c", "d"}) add(id, "limited", std::string("k-") + id);

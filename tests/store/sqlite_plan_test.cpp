@@ -65,7 +65,7 @@ class SqlitePlanTest : public ::testing::Test {
     return steps;
   }
   int claim_steps(int rows_expected = 100) const {
-    return steps(sqlite_sql::kCandidates, {"10", kNow, "", "100"}, rows_expected);
+    return steps(sqlite_sql::kCandidates, {"10", kNow, "", "100", kNow}, rows_expected);
   }
 
   static constexpr const char* kNow = "2026-06-01 00:00:00.000000";
@@ -100,6 +100,14 @@ TEST_F(SqlitePlanTest, WaitingAndRetiredRowsInFrontCostFewSteps) {
   fill(100, "z", "order.placed", "NULL", 0);
   database_.run("UPDATE acemq_outbox SET locked_until = '2026-12-01T00:00:00.000000Z' WHERE id = 'slow1'");
   EXPECT_LT(claim_steps(), 10'000 * 20);
+}
+
+// Many lanes may wait at once, one for each order, say: each is read once, not once more for every row that is claimed.
+TEST_F(SqlitePlanTest, ManyWaitingLanesAreReadOnce) {
+  fill(2000, "w", "lane", "NULL", 0);
+  database_.run("UPDATE acemq_outbox SET routing_key = id, locked_until = '2026-12-01T00:00:00.000000Z'");
+  fill(100, "z", "order.placed", "NULL", 0);
+  EXPECT_LT(claim_steps(), 2100 * 50);
 }
 
 // Counting pending rows reads no history, and purging reads only what it deletes.

@@ -457,5 +457,31 @@ TEST_F(SqliteStoreTest, IndexesMayChangeWhileTheStoreIsOpen) {
   EXPECT_THAT(claim_ids(store, "d", 1), ElementsAre("3"));
 }
 
+// A relay whose file is taken away says so at every call, and goes on with the file that comes in its place: a restored backup,
+// say. With a write-ahead log SQLite itself notices nothing.
+TEST_F(SqliteStoreTest, FollowsAReplacedFile) {
+  for (const std::string mode : {"DELETE", "WAL"}) {
+    const std::string path = folder_.file(mode + ".db");
+    const auto make = [&](const std::string& id) {
+      const Database database(path);
+      database.run("PRAGMA journal_mode = " + mode + ";" + sqlite_schema());
+      database.add(make_record(id, clock_.now()));
+    };
+    make("before");
+    SqliteStore store(path, {.clock = &clock_});
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+    EXPECT_THROW(store.claim({.token = "a"}), StoreError) << mode;
+    EXPECT_THROW(store.backlog(10), StoreError) << mode;
+    {
+      const Database without_table(path);
+      without_table.run("CREATE TABLE other (n)");
+    }
+    EXPECT_THROW(store.claim({.token = "a"}), StoreError) << mode;
+    make("after");
+    EXPECT_THAT(claim_ids(store), ElementsAre("after")) << mode;
+    EXPECT_THAT(store.backlog(10)->leased, 1U);
+  }
+}
+
 }  // namespace
 }  // namespace acemq::test

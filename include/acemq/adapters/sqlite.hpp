@@ -128,6 +128,15 @@ inline void check_transaction(sqlite3* db, const AddOptions& options) {
       "script that has no other work may set allow_autocommit");
 }
 
+// Costs nothing, unlike a look from within a statement. Of a table that is not there the insert will tell.
+inline TimeFormat declared_format(sqlite3* db, const std::string& table) {
+  const char* type = nullptr;
+  const int found =
+      sqlite3_table_column_metadata(db, nullptr, table.c_str(), "created_at", &type, nullptr, nullptr, nullptr, nullptr);
+  if (found != SQLITE_OK || type == nullptr) return TimeFormat::iso;
+  return sqlite3_strlike("%datetime%", type, 0) == 0 ? TimeFormat::rails : TimeFormat::iso;
+}
+
 }  // namespace sqlite_door
 
 // Inserts the record within the transaction that is open on `db`; never begins, commits or rolls back. The connection is used
@@ -135,18 +144,24 @@ inline void check_transaction(sqlite3* db, const AddOptions& options) {
 //
 // The same id with the same content changes nothing; with other content it throws IdConflict, and the transaction stays usable.
 // Throws NotInTransaction when none is open, InvalidRecord and InvalidConfiguration as insert_statement() does, and StoreError
-// with SQLite's extended code for whatever SQLite reports.
+// with SQLite's extended code for whatever SQLite reports, or without one when a trigger has swallowed the row.
 inline Added add(sqlite3* db, const Record& record, const AddOptions& options = {}) {
   sqlite_door::check_transaction(db, options);
-  const InsertOptions insert{.table = options.table, .time_format = options.time_format};
-
+  const InsertOptions insert{.table = options.table,
+                             .time_format = options.time_format,
+                             .declared_format = sqlite_door::declared_format(db, std::string(options.table))};
   const Statement statement = insert_statement(record, insert);
   sqlite_door::Query(db, statement).step();
   if (sqlite3_changes(db) != 0) return Added::inserted;
 
   const Statement check = conflict_statement(record, insert);
-  if (sqlite_door::Query conflict(db, check); conflict.step()) throw IdConflict(record.id, conflict.text());
-  return Added::already_there;
+  sqlite_door::Query conflict(db, check);
+  if (!conflict.step()) return Added::already_there;
+  const std::string field = conflict.text();
+  if (field == "id") {
+    throw StoreError("the insert was accepted and nothing was stored: does a trigger on the outbox table ignore it?", "", {});
+  }
+  throw IdConflict(record.id, field);
 }
 
 }  // namespace acemq::outbox

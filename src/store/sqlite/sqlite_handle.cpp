@@ -36,8 +36,10 @@ void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_clo
 
 Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout) {
   sqlite3* handle = nullptr;
+  // A path is a path: Debian's SQLite would read one that begins so as a URI, options and all.
+  const std::string plain_path = (path.starts_with("file:") ? "./" : "") + path;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+      sqlite3_open_v2(plain_path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);  // there is one to close after most failures, too
   if (handle == nullptr) throw make_error(SQLITE_NOMEM, "opening the database", sqlite3_errstr(SQLITE_NOMEM));
   if (code != SQLITE_OK) raise(code, "opening the database");
@@ -55,6 +57,12 @@ void Connection::execute(const char* sql, std::string_view doing) {
 std::size_t Connection::changes() const noexcept { return static_cast<std::size_t>(sqlite3_changes64(handle_.get())); }
 
 bool Connection::in_transaction() const noexcept { return sqlite3_get_autocommit(handle_.get()) == 0; }
+
+bool Connection::file_has_moved() const noexcept {
+  int moved = 0;  // stays so for a file system that cannot tell
+  sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
 
 void Connection::raise(int code, std::string_view doing) const { throw make_error(code, doing, sqlite3_errmsg(handle_.get())); }
 

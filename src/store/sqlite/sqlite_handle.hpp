@@ -26,6 +26,8 @@ class Connection {
   // Rows that the last INSERT, UPDATE or DELETE changed.
   std::size_t changes() const noexcept;
   bool in_transaction() const noexcept;
+  // Whether the file that was opened is no longer the one at its path.
+  bool file_has_moved() const noexcept;
   sqlite3* handle() const noexcept { return handle_.get(); }
 
   // SQLite's message and extended code; parameters are never part of it.

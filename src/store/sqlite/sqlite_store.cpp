@@ -105,11 +105,13 @@ SqliteStoreOptions checked(const std::string& path, SqliteStoreOptions options) 
   return options;
 }
 
-}  // namespace
-
-class SqliteStore::Impl {
+// A table, as long as its file is the one that was opened.
+class OpenTable {
  public:
-  Impl(const std::string& path, SqliteStoreOptions options);
+  // `options` have been checked.
+  OpenTable(const std::string& path, const SqliteStoreOptions& options);
+
+  bool file_has_moved() const noexcept { return connection_.file_has_moved(); }
 
   std::vector<Row> mark_and_claim(std::span<const std::string> published, const Claim& claim);
   void mark_published(std::span<const std::string> ids);
@@ -150,8 +152,8 @@ class SqliteStore::Impl {
   std::optional<Statement> sample_time_, lease_, mark_published_, fail_, release_, renew_, backlog_, retired_, purge_published_;
 };
 
-SqliteStore::Impl::Impl(const std::string& path, SqliteStoreOptions options)
-    : options_(checked(path, std::move(options))), connection_(path, options_.busy_timeout), format_(options_.time_format) {
+OpenTable::OpenTable(const std::string& path, const SqliteStoreOptions& options)
+    : options_(options), connection_(path, options_.busy_timeout), format_(options_.time_format) {
   const Shape shape = read_shape(connection_, options_.table);
   if (shape.columns.empty()) {
     throw InvalidConfiguration("table", "must exist in the database; sqlite_schema() makes it", options_.table);
@@ -179,12 +181,12 @@ SqliteStore::Impl::Impl(const std::string& path, SqliteStoreOptions options)
   prepare_candidates();
 }
 
-Statement SqliteStore::Impl::prepare(std::string_view sql, std::string_view doing) const {
+Statement OpenTable::prepare(std::string_view sql, std::string_view doing) const {
   return Statement(connection_, replace_all(sql, "{table}", options_.table), doing);
 }
 
 // A table without our indexes is served as well, if slower; a table that gets them meanwhile is served fast from then on.
-void SqliteStore::Impl::prepare_candidates() {
+void OpenTable::prepare_candidates() {
   const auto with = [&](const std::string& relay_index, const std::string& waiting_index) {
     const std::string sql = replace_all(sqlite_sql::kCandidates, "{by_relay_index}", relay_index);
     return prepare(replace_all(sql, "{by_waiting_index}", waiting_index), "claiming rows");
@@ -200,7 +202,7 @@ void SqliteStore::Impl::prepare_candidates() {
 }
 
 // In the format of the table's rows; while there are none, in that of its declared type. Siblings compare raw text.
-std::string SqliteStore::Impl::stored(Timestamp time) {
+std::string OpenTable::stored(Timestamp time) {
   if (format_ == TimeFormat::automatic) {
     if (Run run(*sample_time_); run.step() && run.text(0).size() > 10) {
       if (run.text(0)[10] == 'T') format_ = TimeFormat::iso;
@@ -211,20 +213,20 @@ std::string SqliteStore::Impl::stored(Timestamp time) {
   return format == TimeFormat::rails ? base::format_rails(time) : base::format_iso(time);
 }
 
-Run SqliteStore::Impl::candidates(const Claim& claim, std::string_view created_from, std::size_t rows_max) const {
+Run OpenTable::candidates(const Claim& claim, std::string_view created_from, std::size_t rows_max) const {
   const std::string time = normalised(now());
   return Run(*candidates_, std::int64_t{claim.attempts_max}, time, created_from, to_limit(rows_max),
              claim.created_from ? std::string() : time);
 }
 
 // The normalised created_at of the first row that may be claimed.
-std::optional<std::string> SqliteStore::Impl::first_candidate(const Claim& claim) const {
+std::optional<std::string> OpenTable::first_candidate(const Claim& claim) const {
   Run run = candidates(claim, claim.created_from ? normalised(*claim.created_from) : std::string(), 1);
   if (!run.step()) return std::nullopt;
   return std::string(run.text(10));
 }
 
-void SqliteStore::Impl::read(const Claim& claim, std::string_view created_from, Batch& batch) const {
+void OpenTable::read(const Claim& claim, std::string_view created_from, Batch& batch) const {
   Run run = candidates(claim, created_from, claim.rows_max - batch.rows.size());
   while (run.step()) {
     const std::size_t bytes = run.text(4).size() + run.text(7).size();
@@ -249,7 +251,7 @@ void SqliteStore::Impl::read(const Claim& claim, std::string_view created_from, 
 
 // Under the write lock: reads candidates and leases them by rowid. Rows whose time begins with no digit stand at the index's
 // end, so they are taken first and by a look of their own.
-std::vector<Row> SqliteStore::Impl::take(const Claim& claim, std::string_view created_from) {
+std::vector<Row> OpenTable::take(const Claim& claim, std::string_view created_from) {
   const std::string until = stored(now() + claim.lease);
   Batch batch;
   for (const std::string_view from : {kBehindDigits, created_from}) {
@@ -266,7 +268,7 @@ std::vector<Row> SqliteStore::Impl::take(const Claim& claim, std::string_view cr
 
 // Looks before it takes the write lock: an idle relay never holds up a writer, and rows that a claim has to pass by are passed
 // without the lock. A row in front of those that becomes free in between is the next claim's.
-std::vector<Row> SqliteStore::Impl::mark_and_claim(std::span<const std::string> published, const Claim& claim) {
+std::vector<Row> OpenTable::mark_and_claim(std::span<const std::string> published, const Claim& claim) {
   if (!candidates_by_index_) prepare_candidates();
   try {
     const std::optional<std::string> first = first_candidate(claim);
@@ -283,19 +285,19 @@ std::vector<Row> SqliteStore::Impl::mark_and_claim(std::span<const std::string> 
   }
 }
 
-void SqliteStore::Impl::mark(std::span<const std::string> ids) {
+void OpenTable::mark(std::span<const std::string> ids) {
   const std::string published_at = stored(now());
   for (const std::string& id : ids) Run(*mark_published_, id, published_at).finish();
 }
 
-void SqliteStore::Impl::mark_published(std::span<const std::string> ids) {
+void OpenTable::mark_published(std::span<const std::string> ids) {
   if (ids.empty()) return;
   Transaction transaction(connection_);
   mark(ids);
   transaction.commit();
 }
 
-std::size_t SqliteStore::Impl::fail(std::span<const RowFailure> failures) {
+std::size_t OpenTable::fail(std::span<const RowFailure> failures) {
   if (failures.empty()) return 0;
   std::size_t changed = 0;
   Transaction transaction(connection_);
@@ -310,7 +312,7 @@ std::size_t SqliteStore::Impl::fail(std::span<const RowFailure> failures) {
   return changed;
 }
 
-std::size_t SqliteStore::Impl::release(std::span<const Lease> leases, std::string_view reason) {
+std::size_t OpenTable::release(std::span<const Lease> leases, std::string_view reason) {
   if (leases.empty()) return 0;
   std::optional<std::string> last_error;
   if (!reason.empty()) last_error = outbox::to_last_error(reason);
@@ -324,7 +326,7 @@ std::size_t SqliteStore::Impl::release(std::span<const Lease> leases, std::strin
   return changed;
 }
 
-std::size_t SqliteStore::Impl::renew(std::span<const Lease> leases, std::chrono::microseconds lease) {
+std::size_t OpenTable::renew(std::span<const Lease> leases, std::chrono::microseconds lease) {
   if (leases.empty()) return 0;
   std::size_t changed = 0;
   Transaction transaction(connection_);
@@ -337,7 +339,7 @@ std::size_t SqliteStore::Impl::renew(std::span<const Lease> leases, std::chrono:
   return changed;
 }
 
-Backlog SqliteStore::Impl::backlog(std::int32_t attempts_max) {
+Backlog OpenTable::backlog(std::int32_t attempts_max) {
   Run run(*backlog_, std::int64_t{attempts_max}, normalised(now()));
   run.step();
   const auto count = [&](int column) { return static_cast<std::uint64_t>(run.integer(column)); };
@@ -346,7 +348,7 @@ Backlog SqliteStore::Impl::backlog(std::int32_t attempts_max) {
   return {.pending = count(0), .waiting = count(1), .leased = count(2), .retired = count(3), .oldest = oldest};
 }
 
-std::vector<RetiredRow> SqliteStore::Impl::retired(std::int32_t attempts_max, std::size_t rows_max) {
+std::vector<RetiredRow> OpenTable::retired(std::int32_t attempts_max, std::size_t rows_max) {
   std::vector<RetiredRow> rows;
   for (Run run(*retired_, std::int64_t{attempts_max}, to_limit(rows_max)); run.step();) {
     rows.push_back({.id = std::string(run.text(0)),
@@ -359,11 +361,37 @@ std::vector<RetiredRow> SqliteStore::Impl::retired(std::int32_t attempts_max, st
   return rows;
 }
 
-std::size_t SqliteStore::Impl::purge_published(Timestamp before, std::size_t rows_max) {
+std::size_t OpenTable::purge_published(Timestamp before, std::size_t rows_max) {
   const std::string iso = base::format_iso(before);
   Run(*purge_published_, normalised(before), iso.substr(0, iso.find('T') + 1), iso, to_limit(rows_max)).finish();
   return connection_.changes();
 }
+
+}  // namespace
+
+class SqliteStore::Impl {
+ public:
+  Impl(const std::string& path, SqliteStoreOptions options)
+      : path_(path), options_(checked(path, std::move(options))), table_(std::make_unique<OpenTable>(path_, options_)) {}
+
+  // A file that was deleted or replaced goes on to exist for whoever has it open: in one with a write-ahead log a relay would
+  // find nothing new, for ever, and nothing wrong.
+  OpenTable& table() {
+    if (table_ && !table_->file_has_moved()) return *table_;
+    table_.reset();  // first: two connections that share a log's name but not the file would take each other's locks away
+    try {
+      table_ = std::make_unique<OpenTable>(path_, options_);
+    } catch (const InvalidConfiguration& error) {
+      throw StoreError(std::string("SQLite: opening another file at the same path: ") + error.what(), "", {.try_again = true});
+    }
+    return *table_;
+  }
+
+ private:
+  const std::string path_;
+  const SqliteStoreOptions options_;
+  std::unique_ptr<OpenTable> table_;
+};
 
 SqliteStore::SqliteStore(const std::string& path, SqliteStoreOptions options)
     : impl_(std::make_unique<Impl>(path, std::move(options))) {}
@@ -371,32 +399,32 @@ SqliteStore::~SqliteStore() = default;
 SqliteStore::SqliteStore(SqliteStore&&) noexcept = default;
 SqliteStore& SqliteStore::operator=(SqliteStore&&) noexcept = default;
 
-std::vector<Row> SqliteStore::claim(const Claim& claim) { return impl_->mark_and_claim({}, claim); }
+std::vector<Row> SqliteStore::claim(const Claim& claim) { return impl_->table().mark_and_claim({}, claim); }
 
-void SqliteStore::mark_published(std::span<const std::string> ids) { impl_->mark_published(ids); }
+void SqliteStore::mark_published(std::span<const std::string> ids) { impl_->table().mark_published(ids); }
 
 std::vector<Row> SqliteStore::mark_and_claim(std::span<const std::string> published, const Claim& claim) {
-  return impl_->mark_and_claim(published, claim);
+  return impl_->table().mark_and_claim(published, claim);
 }
 
-std::optional<std::size_t> SqliteStore::fail(std::span<const RowFailure> failures) { return impl_->fail(failures); }
+std::optional<std::size_t> SqliteStore::fail(std::span<const RowFailure> failures) { return impl_->table().fail(failures); }
 
 std::optional<std::size_t> SqliteStore::release(std::span<const Lease> leases, std::string_view reason) {
-  return impl_->release(leases, reason);
+  return impl_->table().release(leases, reason);
 }
 
 std::optional<std::size_t> SqliteStore::renew(std::span<const Lease> leases, std::chrono::microseconds lease) {
-  return impl_->renew(leases, lease);
+  return impl_->table().renew(leases, lease);
 }
 
-std::optional<Backlog> SqliteStore::backlog(std::int32_t attempts_max) { return impl_->backlog(attempts_max); }
+std::optional<Backlog> SqliteStore::backlog(std::int32_t attempts_max) { return impl_->table().backlog(attempts_max); }
 
 std::vector<RetiredRow> SqliteStore::retired(std::int32_t attempts_max, std::size_t rows_max) {
-  return impl_->retired(attempts_max, rows_max);
+  return impl_->table().retired(attempts_max, rows_max);
 }
 
 std::size_t SqliteStore::purge_published(Timestamp before, std::size_t rows_max) {
-  return impl_->purge_published(before, rows_max);
+  return impl_->table().purge_published(before, rows_max);
 }
 
 std::string sqlite_schema(std::string_view table) {
