@@ -83,6 +83,24 @@ TEST_P(SqliteDoor, DuplicateIsHarmlessAndConflictIsNot) {
   EXPECT_EQ(rows(), "2");
 }
 
+// A database may keep its text in UTF-16; the answers are the same.
+TEST(SqliteDoorEncoding, Utf16MakesNoDifference) {
+  const MessageFactory shop;
+  Database db;
+  db.run("PRAGMA encoding = 'UTF-16'");
+  db.run(test::kRailsTable);
+  db.run("BEGIN");
+  const RecordOptions options{.to = "Z\xc3\xbcrich", .id = "1", .headers = {{"\xf0\x9f\x9a\x80", "\xc3\xa9"}}};
+  EXPECT_EQ(add(db.handle(), record(shop, "{}", options)), Added::inserted);
+  EXPECT_EQ(add(db.handle(), record(shop, "{}", options)), Added::already_there);
+  try {
+    add(db.handle(), record(shop, "[]", options));
+    FAIL() << "accepted";
+  } catch (const IdConflict& error) {
+    EXPECT_NE(std::string(error.what()).find("differs in body"), std::string::npos);
+  }
+}
+
 // A conflict is seen after an earlier statement of the caller has changed rows: the count of changes is that of the insert.
 TEST_P(SqliteDoor, DuplicateIsSeenBehindOtherWork) {
   db_.run("CREATE TABLE work (n); BEGIN");

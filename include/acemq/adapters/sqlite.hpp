@@ -94,8 +94,9 @@ class Query {
     return result == SQLITE_ROW;
   }
 
+  // In UTF-8 whatever the database's encoding; asked for before its length.
   std::string text() const {
-    const void* bytes = sqlite3_column_blob(statement_.get(), 0);
+    const void* bytes = sqlite3_column_text(statement_.get(), 0);
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), 0));
     return std::string(static_cast<const char*>(bytes), size);
   }
