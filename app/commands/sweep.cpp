@@ -1,7 +1,9 @@
 #include "app/commands/sweep.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,18 +17,23 @@ namespace acemq::app {
 namespace {
 
 // Nothing sent is not nothing left: rows may wait after a failure, be in the hands of another relay, or be given up.
-std::string in_words(const outbox::Backlog& left) {
-  if (left.pending == 0) return {};
-  return fmt::format("; {} pending: {} waiting, {} leased, {} retired", left.pending, left.waiting, left.leased, left.retired);
+std::string in_words(const std::optional<outbox::Backlog>& left) {
+  if (!left || left->pending == 0) return {};
+  return fmt::format("; {} pending: {} waiting, {} leased, {} retired", left->pending, left->waiting, left->leased,
+                     left->retired);
 }
 
 // What went out has gone out, whether or not the rest can be counted now.
-outbox::Backlog backlog_of(outbox::Store& store, std::int32_t attempts_max) {
+std::optional<outbox::Backlog> backlog_of(outbox::Store& store, std::int32_t attempts_max) {
   try {
-    return store.backlog(attempts_max).value_or(outbox::Backlog{});
+    return store.backlog(attempts_max);
   } catch (const StoreError&) {
-    return {};
+    return std::nullopt;
   }
+}
+
+HeaderValue or_null(const std::optional<outbox::Backlog>& left, std::uint64_t outbox::Backlog::*count) {
+  return left ? HeaderValue((*left).*count) : HeaderValue();
 }
 
 }  // namespace
@@ -49,16 +56,16 @@ int run(const SweepArguments& arguments, Output& output) {
   }
   const bool stopped = more && arguments.all && !failure;
   const auto published = relay.stats().published;
-  const outbox::Backlog left = backlog_of(*store, arguments.relay.attempts_max);
+  const auto left = backlog_of(*store, arguments.relay.attempts_max);
   output.result(
       fmt::format("published {} to {}{}{}", published, broker->description(), stopped ? ", then stopped" : "", in_words(left)),
       {{"published", published},
        {"broker", broker->description()},
        {"complete", !failure && !stopped},
-       {"pending", left.pending},
-       {"waiting", left.waiting},
-       {"leased", left.leased},
-       {"retired", left.retired}});
+       {"pending", or_null(left, &outbox::Backlog::pending)},
+       {"waiting", or_null(left, &outbox::Backlog::waiting)},
+       {"leased", or_null(left, &outbox::Backlog::leased)},
+       {"retired", or_null(left, &outbox::Backlog::retired)}});
   if (failure) std::rethrow_exception(failure);
   return stopped ? 128 + signals.received() : kOk;
 }

@@ -89,7 +89,8 @@ class PublishChannel {
   // interrupted. Also the way to sleep on a channel that is not open.
   virtual void poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) = 0;
 
-  // Makes a poll() that waits, or else the next one, return at once. Any thread.
+  // Makes a poll() that waits, or else the next one that would, return at once; one with news or without a timeout does not use
+  // it up. Any thread.
   virtual void interrupt() noexcept = 0;
   // For good: an open() or check_exchange() that waits, and every later one, fails at once. poll() goes on, so that outstanding
   // confirms can still be awaited. Any thread.

@@ -138,7 +138,8 @@ std::optional<Failure> Window::check_exchange(const std::string& exchange) {
 void Window::receive() {
   std::optional<Instant> until;
   for (const Job* job : jobs_) {
-    if (job->finished()) return;  // its caller does not wait for the others
+    if (job->finished()) return;                           // its caller does not wait for the others
+    if (!job->all_sent() && !channel_->is_open()) return;  // first the rest, on a new channel
     if (job->give_up_at && (!until || *job->give_up_at < *until)) until = job->give_up_at;
   }
   if (!until) return;
@@ -246,6 +247,8 @@ void Window::give_up(Job& job) {
 }
 
 void Window::give_up_channel(const Failure& failure) {
+  poll(Instant{0});
+  if (!channel_->is_open()) return;  // it had ended by itself, and the broker said why; the rest goes out on the next one
   channel_->close();
   ended({.kind = TransportEvent::Kind::connection_lost, .text = failure.reason});
   refuse_unsent(failure);

@@ -145,9 +145,9 @@ void FakeChannel::publish(std::span<const Publication> publications) {
 void FakeChannel::poll(std::vector<TransportEvent>& events, std::chrono::nanoseconds timeout) {
   std::unique_lock lock(broker_->mutex);
   answer(lock);
-  const bool interrupted = std::exchange(interrupted_, false);
   if (events_.empty()) {
-    if (!interrupted && timeout.count() > 0) broker_->clock.advance(timeout);
+    if (timeout.count() <= 0) return;  // a call that does not wait uses up no interruption
+    if (!std::exchange(interrupted_, false)) broker_->clock.advance(timeout);
     return;
   }
   events.insert(events.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));

@@ -80,7 +80,7 @@ TEST_F(Publishing, SweepPublishesABatchOrAll) {
   environment.push_back("ACEMQ_URL=" + broker.url());
   const Finished one = acemq({"sweep", "--batch", "2"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
-  EXPECT_EQ(one.out, "published 2 to " + broker.endpoint() + "/%2F\n");
+  EXPECT_EQ(one.out, "published 2 to " + broker.endpoint() + "/%2F; 3 pending: 0 waiting, 0 leased, 0 retired\n");
   EXPECT_EQ(published(), "2");
 
   const Finished all = acemq({"sweep", "--batch", "2", "--all", "--json"});

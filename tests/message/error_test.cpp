@@ -79,12 +79,13 @@ TEST(Failure, MissingTopologyIsNotTheRecordsFault) {
   }
 }
 
-// The error's text is our own; what the broker said may hold user data and stays apart.
-TEST(PublishError, KeepsTheBrokersWordsApart) {
+// The broker's words stand behind ours in the text, and apart from them in the value.
+TEST(PublishError, KeepsTheBrokersWordsApartAndShowsThem) {
   const acemq::PublishError error(
-      {.failure_class = FailureClass::in_doubt, .code = 320, .reason = "connection lost", .server_text = "vhost secret"});
-  EXPECT_STREQ(error.what(), "in doubt: connection lost");
-  EXPECT_EQ(error.failure().server_text, "vhost secret");
+      {.failure_class = FailureClass::in_doubt, .code = 320, .reason = "connection lost", .server_text = "CONNECTION_FORCED"});
+  EXPECT_STREQ(error.what(), "in doubt: connection lost (CONNECTION_FORCED)");
+  EXPECT_EQ(error.failure().reason, "connection lost");
+  EXPECT_EQ(error.failure().server_text, "CONNECTION_FORCED");
   EXPECT_EQ(spelled(error.answers()), "happened again");
 }
 

@@ -231,10 +231,24 @@ TEST_F(ConnectionTest, ABatchReportsInInputOrder) {
     batch.or_throw();
     FAIL() << "no error";
   } catch (const PublishError& error) {
-    EXPECT_STREQ(error.what(),
-                 "refusal: 2 of 4 messages not confirmed; the first, b: returned by the broker: no queue is bound for it");
+    EXPECT_STREQ(
+        error.what(),
+        "refusal: 2 of 4 messages not confirmed; the first, b: returned by the broker: no queue is bound for it (NO_ROUTE)");
     EXPECT_EQ(error.failure().code, 312);
   }
+}
+
+// A channel that the broker closed while another exchange was being asked about: its verdict stands, and the rest goes out.
+TEST_F(ConnectionTest, AChannelThatClosesDuringAQuestionIsNotAnOutage) {
+  broker->script([](const Message& message, std::size_t) {
+    return message.message_id == "a" ? Answer::close_channel(406, "PRECONDITION_FAILED - bad header") : Answer::confirm();
+  });
+  std::vector<outbox::Record> records;
+  for (const char* id : {"a", "b"})
+    records.push_back(outbox::record(connection().factory(), "{}", {.to = "k", .exchange = std::string("x-") + id, .id = id}));
+  const BatchOutcome batch = connection().publish_all(std::move(records));
+  EXPECT_THAT(kinds(batch), ElementsAre(Kind::failed, Kind::confirmed));
+  EXPECT_EQ(batch.outcomes[0].failure->code, 406);
 }
 
 // Everything is written before anything is awaited.
