@@ -29,7 +29,7 @@ build: ## Build the libraries and the program, optimised, in build/install
 	@cmake --build --preset install
 
 install: build ## Install under PREFIX (/usr/local); DESTDIR is respected
-	@cmake --install build/install --prefix $(PREFIX)
+	@cmake --install build/install --prefix "$(PREFIX)"
 
 format: ## Rewrite the code in the project's format
 	@tools/check/text --format

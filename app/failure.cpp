@@ -41,10 +41,12 @@ std::string with_flag(const std::string& field, std::string words) {
 }
 
 std::string hint_for(const Failure& failure) {
-  constexpr std::uint16_t kNoRoute = 312, kAccessRefused = 403, kNotFound = 404;
+  constexpr std::uint16_t kNoRoute = 312, kAccessRefused = 403, kNotFound = 404, kNotAllowed = 530;
   switch (failure.failure_class) {
     case FailureClass::outage:
       if (failure.code == kAccessRefused) return "check user, password and vhost of the broker's URL (ACEMQ_URL)";
+      if (failure.code == kNotAllowed)
+        return "check the vhost, the last part of the broker's URL: / is written %2F, and a URL that ends in / names an empty one";
       return "is the broker up, and its URL (--broker or ACEMQ_URL) right? Nothing is lost: the rows stay pending";
     case FailureClass::overload:
       return "a queue is full or has no leader; the row waits and is tried again";
@@ -90,10 +92,7 @@ Explanation explain(const std::exception& error) {
     return {kUsage, with_flag(invalid->field(), invalid->what()), {}};
   }
   if (const auto* publish = dynamic_cast<const PublishError*>(&error)) {
-    std::string words = publish->what();
-    const std::string& server_text = publish->failure().server_text;
-    if (words.find(server_text) == std::string::npos) words += " (" + server_text + ")";
-    return {kBroker, words, hint_for(publish->failure())};
+    return {kBroker, publish->what(), hint_for(publish->failure())};
   }
   if (const auto* store = dynamic_cast<const StoreError*>(&error)) return {kFailed, store->what(), hint_for(*store)};
   return {kFailed, error.what(), {}};

@@ -21,7 +21,7 @@
 
 namespace {
 
-using namespace acemq::bench;
+using namespace acemq::bench;  // NOLINT(google-build-using-namespace): this file is its only user
 
 struct Options {
   std::string url = {}, folder = ".", queue = "classic";

@@ -39,11 +39,13 @@ int run(const StatusArguments& arguments, Output& output) {
     return std::max(seconds{0}, std::chrono::floor<seconds>(system_clock().now() - oldest));
   };
   const std::string oldest = backlog->oldest ? age_in_words(age(*backlog->oldest)) : "-";
-  output.result(fmt::format("pending  {}\nwaiting  {}\nleased   {}\nretired  {}\noldest   {}", backlog->pending, backlog->waiting,
-                            backlog->leased, backlog->retired, oldest),
+  const std::uint64_t ready = backlog->pending - backlog->waiting - backlog->leased - backlog->retired;
+  output.result(fmt::format("pending  {}\n  ready    {}\n  waiting  {}\n  leased   {}\n  retired  {}\noldest   {}",
+                            backlog->pending, ready, backlog->waiting, backlog->leased, backlog->retired, oldest),
                 {{"db", describe(database)},
                  {"table", arguments.table},
                  {"pending", backlog->pending},
+                 {"ready", ready},
                  {"waiting", backlog->waiting},
                  {"leased", backlog->leased},
                  {"retired", backlog->retired},

@@ -98,7 +98,7 @@ struct Failure {
   ErrorAnswers answers() const noexcept;
 };
 
-// A message was not published. Thrown by sweep() and by direct publishing.
+// A message was not published, or a broker said no. what() ends with the broker's words, cut to a bounded length.
 class PublishError : public Error {
  public:
   explicit PublishError(Failure failure);

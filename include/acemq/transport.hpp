@@ -68,7 +68,9 @@ class PublishChannel {
   virtual std::optional<Failure> open(std::chrono::milliseconds deadline) = 0;
   // From a successful open() until poll() has handed out the event that ended it.
   virtual bool is_open() const = 0;
-  virtual bool is_blocked() const = 0;
+  // The broker's words while it asks for silence (memory or disk alarm); nothing otherwise.
+  virtual std::optional<std::string> blocked_reason() const = 0;
+  bool is_blocked() const { return blocked_reason().has_value(); }
   // Gives the channel up without waiting for the broker: unanswered tickets are forgotten and no event of theirs follows. open()
   // makes it ready again.
   virtual void close() = 0;

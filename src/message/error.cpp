@@ -20,6 +20,13 @@ std::string sentence(const std::string& field, const std::string& rule, std::str
   return text;
 }
 
+// What the broker said stands behind what we say, unless that quotes it.
+std::string sentence(const Failure& failure) {
+  std::string text = std::string(to_string(failure.failure_class)) + ": " + failure.reason;
+  if (failure.reason.find(failure.server_text) == std::string::npos) text += " (" + shown(failure.server_text) + ")";
+  return text;
+}
+
 }  // namespace
 
 InvalidRecord::InvalidRecord(std::string field, std::string rule, std::string_view value)
@@ -35,9 +42,7 @@ IdConflict::IdConflict(std::string_view id, std::string_view field)
     : Error("another record with the id " + shown(id) + " is stored already; it differs in " + std::string(field),
             {.record_at_fault = true}) {}
 
-PublishError::PublishError(Failure failure)
-    : Error(std::string(to_string(failure.failure_class)) + ": " + failure.reason, failure.answers()),
-      failure_(std::move(failure)) {}
+PublishError::PublishError(Failure failure) : Error(sentence(failure), failure.answers()), failure_(std::move(failure)) {}
 
 std::string_view to_string(FailureClass failure_class) noexcept {
   switch (failure_class) {

@@ -162,11 +162,8 @@ void Window::handle(const TransportEvent& event) {
     case TransportEvent::Kind::channel_closed:
     case TransportEvent::Kind::connection_lost:
       return ended(event);
-    case TransportEvent::Kind::blocked:
-      blocked_reason_ = event.text;
-      return;
+    case TransportEvent::Kind::blocked:  // only end the wait: the channel knows its state
     case TransportEvent::Kind::unblocked:
-      blocked_reason_.clear();
       return;
   }
 }
@@ -255,8 +252,7 @@ void Window::give_up_channel(const Failure& failure) {
 }
 
 Failure Window::blocked() const {
-  return {.failure_class = FailureClass::outage,
-          .reason = "blocked by the broker" + (blocked_reason_.empty() ? "" : ": " + blocked_reason_)};
+  return {.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + channel_->blocked_reason().value_or("")};
 }
 
 }  // namespace acemq::publish

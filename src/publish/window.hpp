@@ -103,7 +103,6 @@ class Window {
   std::vector<TransportEvent> events_;
   std::set<std::string> known_exchanges_;             // on this channel
   std::map<std::string, Failure> missing_exchanges_;  // in this pass of sending
-  std::string blocked_reason_;
 };
 
 }  // namespace acemq::publish

@@ -43,6 +43,7 @@ void Loop::round() {
   open_channel();
   write_failures();
   renew_leases();
+  send();  // what is at hand, before the database takes its time
   claim_and_mark(Claiming::by_need);
   send();
   update_state();
@@ -87,8 +88,9 @@ void Loop::settle_everything() {
 }
 
 bool Loop::refuse_blocked_sweep() {
-  if (!channel_->is_blocked()) return false;
-  report_failure({.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + blocked_reason_});
+  const auto reason = channel_->blocked_reason();
+  if (!reason) return false;
+  report_failure({.failure_class = FailureClass::outage, .reason = "blocked by the broker: " + *reason});
   return true;
 }
 
@@ -96,21 +98,26 @@ void Loop::drain() {
   tell_time();
   set_state(RelayState::closing);
   const Instant deadline = now_ + options_.close_timeout;
-  give_back(false, {});
+  let_go(false);
   while (window_.in_flight() > 0 && channel_->is_open() && now_ < deadline) {
     await(std::min(deadline, window_.next_instant().value_or(deadline)));
-    give_back(false, {});
+    let_go(false);
     renew_leases();
     claim_and_mark(Claiming::never);
   }
-  stats_.unanswered = window_.in_flight();
   store_retry_at_ = Instant{0};  // the last chance
-  give_back(true, {});
+  let_go(true);
   write_failures();
   claim_and_mark(Claiming::never);
   channel_->close();
   set_state(RelayState::stopped);
   publish_stats();
+}
+
+// For good: no answer is awaited any more.
+void Loop::let_go(bool in_flight_too) {
+  stats_.unanswered += window_.in_doubt() + (in_flight_too ? window_.in_flight() : 0);
+  give_back(in_flight_too, {});
 }
 
 void Loop::stop() noexcept {
@@ -262,16 +269,16 @@ void Loop::settle(const TransportEvent& event) {
       return end_channel(Incident::channel_closed, event.code, event.text);
     case Kind::connection_lost:
       return end_channel(event.code != 0 ? Incident::connection_closed : Incident::connection_lost, event.code, event.text);
-    case Kind::blocked:
-      blocked_reason_ = event.text;
-      return;
+    case Kind::blocked:  // only end the wait: the channel knows its state
     case Kind::unblocked:
-      blocked_reason_.clear();
       return;
   }
 }
 
 void Loop::end_channel(Incident incident, std::uint16_t code, std::string_view text) {
+  constexpr std::uint16_t kNotFound = 404;
+  // A new channel of the same connection finds the same exchanges, and asking for each again would hold up everything.
+  if (incident != Incident::channel_closed || code == kNotFound) known_exchanges_.clear();
   const std::size_t unconfirmed = window_.in_flight();
   window_.channel_ended(incident, code, text);
   if (unconfirmed == 0) return;
@@ -287,6 +294,7 @@ void Loop::give_up_channel(Incident incident, std::string_view why) {
   if (!channel_->is_open()) return;  // it had ended by itself, and the broker said why
   gave_up_channel_ = true;
   channel_->close();
+  known_exchanges_.clear();
   if (incident == Incident::confirm_timeout) {
     const std::size_t unconfirmed = window_.in_flight();
     window_.confirms_overdue();
@@ -394,10 +402,11 @@ void Loop::with_store(Call call) {
   } catch (const std::exception& error) {
     if (sweeping_ && !first_failure_) first_failure_ = std::current_exception();
     tell_time();
-    store_retry_at_ = now_ + outage_wait(++store_failures_, random_.next());
+    const auto wait = outage_wait(++store_failures_, random_.next());
+    store_retry_at_ = now_ + wait;
     store_reason_ = error.what();
     ++stats_.failed[static_cast<std::size_t>(FailureClass::store)];
-    report_failure({.failure_class = FailureClass::store, .reason = store_reason_});
+    report_failure({.failure_class = FailureClass::store, .reason = store_reason_}, wait);
   }
 }
 
@@ -411,16 +420,16 @@ bool Loop::open_channel() {
   tell_time();
   if (!failure) {
     if (std::exchange(opened_before_, true)) ++stats_.reconnects;
-    known_exchanges_.clear();
     open_failures_ = 0;
     return true;
   }
   if (stopping_) return false;  // the attempt was interrupted
-  open_retry_at_ = now_ + outage_wait(++open_failures_, random_.next());
+  const auto wait = outage_wait(++open_failures_, random_.next());
+  open_retry_at_ = now_ + wait;
   open_reason_ = failure->reason;
   ++stats_.failed[static_cast<std::size_t>(FailureClass::outage)];
   give_back(true, failure->reason);  // another relay may reach the broker
-  report_failure(*failure);
+  report_failure(*failure, wait);
   return false;
 }
 
@@ -447,8 +456,8 @@ Instant Loop::next_due() const {
 void Loop::update_state() {
   if (!channel_->is_open())
     set_state(RelayState::waiting, open_reason_);
-  else if (channel_->is_blocked())
-    set_state(RelayState::blocked, blocked_reason_);
+  else if (auto reason = channel_->blocked_reason())
+    set_state(RelayState::blocked, std::move(*reason));
   else if (store_failures_ > 0)
     set_state(RelayState::waiting, store_reason_);
   else
@@ -500,7 +509,7 @@ void Loop::report(const FailureReport& report) {
   }
 }
 
-void Loop::report_failure(const Failure& failure) { report({.failure = failure}); }
+void Loop::report_failure(const Failure& failure, std::chrono::milliseconds wait) { report({.failure = failure, .wait = wait}); }
 
 template <class Call>
 void Loop::contained(Call call) noexcept {

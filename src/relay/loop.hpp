@@ -61,6 +61,7 @@ class Loop {
   void end_channel(Incident incident, std::uint16_t code, std::string_view text);
   void give_up_channel(Incident incident, std::string_view why = {});
   void give_back(bool in_flight_too, std::string_view reason);
+  void let_go(bool in_flight_too);
   void take_settlement();
   void settle_everything();
   bool refuse_blocked_sweep();
@@ -78,7 +79,7 @@ class Loop {
   // Telling the host
   void report_delivery(const Settlement::Delivery& delivery);
   void report(const FailureReport& report);
-  void report_failure(const Failure& failure);
+  void report_failure(const Failure& failure, std::chrono::milliseconds wait = {});
   template <class Call>
   void contained(Call call) noexcept;
 
@@ -95,7 +96,7 @@ class Loop {
   Instant now_{0};
   std::vector<TransportEvent> events_;
   std::vector<Publication> publications_;
-  std::set<std::string> known_exchanges_;  // seen to exist on this connection
+  std::set<std::string> known_exchanges_;  // a wrong one costs a closed channel
   std::vector<std::string> marks_;         // confirmed, not yet marked
   Instant marks_due_{0};
   std::vector<Settlement::Failed> failed_;  // not yet written down
@@ -114,7 +115,7 @@ class Loop {
   Instant open_retry_at_{0};
   unsigned open_failures_ = 0;
   bool opened_before_ = false;
-  std::string open_reason_, store_reason_, blocked_reason_;
+  std::string open_reason_, store_reason_;
 
   outbox::RelayStats stats_;  // the running thread's own
   mutable std::mutex shared_stats_mutex_;

@@ -32,15 +32,13 @@ Failure describe(const Message& message, Incident incident, FailureClass failure
 
 }  // namespace
 
-Window::Window(WindowOptions options) : options_(options) {
+Window::Window(WindowOptions options) : options_(options), records_max_(options.messages_max + options.messages_max / 2) {
   if (options_.ordering == outbox::Ordering::serial) options_.messages_max = 1;
 }
 
 // --- claim ---
 
-std::size_t Window::rows_room() const {
-  return options_.messages_max > records_.size() ? options_.messages_max - records_.size() : 0;
-}
+std::size_t Window::rows_room() const { return records_max_ > records_.size() ? records_max_ - records_.size() : 0; }
 
 std::size_t Window::bytes_room() const { return options_.bytes_max > bytes_ ? options_.bytes_max - bytes_ : 0; }
 
@@ -393,6 +391,11 @@ std::vector<outbox::Lease> Window::give_back(bool in_flight_too) {
     forget(record);
   }
   return leases;
+}
+
+std::size_t Window::in_doubt() const {
+  const auto count = std::count_if(held_.begin(), held_.end(), [&](Ticket ticket) { return records_.at(ticket).sent_before; });
+  return static_cast<std::size_t>(count);
 }
 
 Settlement Window::take_settlement() { return std::exchange(settlement_, {}); }

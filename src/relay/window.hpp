@@ -104,7 +104,8 @@ class Window {
   // What the time is, for all that follows until told again.
   void set_now(Instant now) { now_ = now; }
 
-  // --- claim ---
+  // --- claim --- Half a window of rows is held ready beside those in flight: brokers confirm in bursts, and the next messages
+  // must be at hand then, not still in the database.
   std::size_t rows_room() const;
   std::size_t bytes_room() const;
   // Something must be sent alone first: nothing new is claimed.
@@ -146,6 +147,8 @@ class Window {
   bool empty() const { return records_.empty(); }
   std::size_t size() const { return records_.size(); }
   std::size_t in_flight() const { return in_flight_.size(); }
+  // Sent once, never answered, and held: perhaps delivered.
+  std::size_t in_doubt() const;
   // When next() or is_overdue() may have more to say though nothing happened.
   std::optional<Instant> next_instant() const;
   // When the next waiting lane is due, records of it here or not; its head is then to be claimed.
@@ -189,6 +192,7 @@ class Window {
   Instant unblocked_time() const;
 
   WindowOptions options_;
+  const std::size_t records_max_;  // in flight and held
   std::unordered_map<Ticket, HeldRecord> records_;
   std::set<Ticket> held_;
   std::set<std::pair<Instant, Ticket>> in_flight_;  // by the time of sending

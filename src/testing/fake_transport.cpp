@@ -33,6 +33,7 @@ struct FakeTransport::Broker {
   std::vector<Message> published;
   std::size_t publishes = 0;
   std::size_t opened = 0;
+  std::size_t checks = 0;
   std::set<FakeChannel*> channels;
 };
 
@@ -57,7 +58,7 @@ class FakeChannel final : public PublishChannel {
 
   std::optional<Failure> open(std::chrono::milliseconds deadline) override;
   bool is_open() const override;
-  bool is_blocked() const override;
+  std::optional<std::string> blocked_reason() const override;
   void close() override;
   std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) override;
   void publish(std::span<const Publication> publications) override;
@@ -106,13 +107,15 @@ bool FakeChannel::is_open() const {
   return open_ || ended_;
 }
 
-bool FakeChannel::is_blocked() const {
+std::optional<std::string> FakeChannel::blocked_reason() const {
   const std::lock_guard lock(broker_->mutex);
-  return open_ && broker_->blocked;
+  if (!open_ || !broker_->blocked) return std::nullopt;
+  return broker_->block_reason;
 }
 
 void FakeChannel::close() {
   std::unique_lock lock(broker_->mutex);
+  ++broker_->checks;
   answer(lock);  // what was handed over is on the wire
   open_ = ended_ = false;
   sent_.clear();
@@ -121,6 +124,7 @@ void FakeChannel::close() {
 
 std::optional<Failure> FakeChannel::check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) {
   std::unique_lock lock(broker_->mutex);
+  ++broker_->checks;
   answer(lock);  // what was published before is handled by the time that the answer is here, and may have ended the channel
   if (!open_ || cancelled_) return Failure{FailureClass::outage, 0, "not connected", {}};
   if (broker_->blocked) {  // RabbitMQ reads nothing from a blocked connection
@@ -279,6 +283,11 @@ std::size_t FakeTransport::publishes() const {
 std::size_t FakeTransport::opened() const {
   const std::lock_guard lock(broker_->mutex);
   return broker_->opened;
+}
+
+std::size_t FakeTransport::checks() const {
+  const std::lock_guard lock(broker_->mutex);
+  return broker_->checks;
 }
 
 std::unique_ptr<PublishChannel> FakeTransport::publish_channel() { return std::make_unique<FakeChannel>(broker_); }

@@ -638,15 +638,16 @@ constexpr NamedCase kCases[] = {
 
 }  // namespace
 
-std::vector<ConformanceCase> store_conformance(const std::function<void(const std::string& reason)>& skipped) {
+std::vector<ConformanceCase> store_conformance(
+    const std::function<void(const std::string& name, const std::string& reason)>& skipped) {
   std::vector<ConformanceCase> cases;
   for (const NamedCase& each : kCases) {
-    cases.push_back({each.name, [run = each.run, skipped](StoreSubject& subject) {
+    cases.push_back({each.name, [name = std::string(each.name), run = each.run, skipped](StoreSubject& subject) {
                        try {
                          Bench bench(subject);
                          run(bench);
                        } catch (const Skip& skip) {
-                         if (skipped) skipped(skip.reason);
+                         if (skipped) skipped(name, skip.reason);
                        }
                      }});
   }

@@ -167,7 +167,7 @@ TEST_F(CommandLine, RefusesEmptyValues) {
 TEST_F(CommandLine, ClosedStreamsStayClosed) {
   acemq({"init"});
   const auto shell = [&](const std::string& arguments) {
-    return Program({"/bin/sh", "-c", std::string(ACEMQ_PROGRAM) + " " + arguments}, here()).finish();
+    return Program({"/bin/sh", "-c", "'" ACEMQ_PROGRAM "' " + arguments}, here()).finish();
   };
   EXPECT_EQ(shell("status >&-").exit_code, 1);
   EXPECT_EQ(shell("add --to k - <&-").exit_code, 1);
@@ -180,7 +180,7 @@ TEST_F(CommandLine, ClosedStreamsStayClosed) {
   auto* any = reinterpret_cast<sockaddr*>(&address);
   ASSERT_EQ(::bind(broker.get(), any, size) + ::listen(broker.get(), 1) + ::getsockname(broker.get(), any, &size), 0);
   const std::string url = "amqp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  const Program relay({"/bin/sh", "-c", "exec " ACEMQ_PROGRAM " relay --broker " + url + " 2>&-"}, here());
+  const Program relay({"/bin/sh", "-c", "exec '" ACEMQ_PROGRAM "' relay --broker " + url + " 2>&-"}, here());
   pollfd connecting{broker.get(), POLLIN, 0};
   ASSERT_EQ(::poll(&connecting, 1, 60'000), 1);
   EXPECT_EQ(std::filesystem::read_symlink("/proc/" + std::to_string(relay.pid()) + "/fd/2"), "/dev/null");
@@ -188,8 +188,7 @@ TEST_F(CommandLine, ClosedStreamsStayClosed) {
 
 // Output that could not be written is a failure.
 TEST_F(CommandLine, FailsOnAFullDisk) {
-  const std::string line = std::string(ACEMQ_PROGRAM) + " version > /dev/full";
-  const Finished run = Program({"/bin/sh", "-c", line}).finish();
+  const Finished run = Program({"/bin/sh", "-c", "'" ACEMQ_PROGRAM "' version > /dev/full"}).finish();
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("No space left on device"));
 }

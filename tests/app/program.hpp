@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -31,7 +32,7 @@ struct Finished {
 };
 
 struct Surroundings {
-  std::vector<std::string> environment = {};  // NAME=value; nothing else is in it
+  std::vector<std::string> environment = {};  // NAME=value; nothing else is in it but a sanitizer's settings
   std::string input = {};                     // at most 64 KiB
   std::string folder = {};                    // where it runs; empty: here
 };
@@ -40,6 +41,11 @@ class Program {
  public:
   // `command` begins with the program's path.
   explicit Program(std::vector<std::string> command, Surroundings surroundings = {}) {
+    for (const char* sanitizer : {"ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
+      if (const char* options = std::getenv(sanitizer)) {
+        surroundings.environment.push_back(std::string(sanitizer) + "=" + options);
+      }
+    }
     Pipe in, out, err;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

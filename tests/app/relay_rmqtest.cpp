@@ -38,7 +38,7 @@ TEST_F(RelayRmq, UnroutableWaits) {
   const Finished refused = acemq({"sweep"});
   EXPECT_EQ(refused.exit_code, 4);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("312 NO_ROUTE"), HasSubstr("hint: no queue is bound")));
-  EXPECT_THAT(acemq({"status", "--json"}).out, HasSubstr(R"("pending":1,"waiting":1)"));
+  EXPECT_THAT(acemq({"status", "--json"}).out, HasSubstr(R"("pending":1,"ready":0,"waiting":1)"));
 
   declare(later);
   const auto program = relay();

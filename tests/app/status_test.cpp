@@ -16,9 +16,9 @@ class Status : public ProgramTest {
 
 // An empty outbox has no oldest row.
 TEST_F(Status, OfAnEmptyOutbox) {
-  EXPECT_EQ(acemq({"status"}).out, "pending  0\nwaiting  0\nleased   0\nretired  0\noldest   -\n");
+  EXPECT_EQ(acemq({"status"}).out, "pending  0\n  ready    0\n  waiting  0\n  leased   0\n  retired  0\noldest   -\n");
   EXPECT_EQ(acemq({"status", "--json"}).out,
-            "{\"db\":\"sqlite:shop.db\",\"table\":\"acemq_outbox\",\"pending\":0,\"waiting\":0,\"leased\":0,\"retired\":0,"
+            "{\"db\":\"sqlite:shop.db\",\"table\":\"acemq_outbox\",\"pending\":0,\"ready\":0,\"waiting\":0,\"leased\":0,\"retired\":0,"
             "\"oldest\":null,\"oldest_age_seconds\":null}\n");
 }
 
@@ -31,8 +31,8 @@ TEST_F(Status, CountsEachKindOfRow) {
   query("UPDATE acemq_outbox SET attempts = 10 WHERE id = 'retired'");
   query("UPDATE acemq_outbox SET published_at = created_at WHERE id = 'published'");
   EXPECT_THAT(acemq({"status"}).out,
-              MatchesRegex("pending  4\nwaiting  1\nleased   1\nretired  1\noldest   [0-9]+ d [0-9]+ h\n"));
-  EXPECT_THAT(acemq({"status", "--json"}).out, AllOf(HasSubstr(R"("pending":4,"waiting":1,"leased":1,"retired":1)"),
+              MatchesRegex("pending  4\n  ready    1\n  waiting  1\n  leased   1\n  retired  1\noldest   [0-9]+ d [0-9]+ h\n"));
+  EXPECT_THAT(acemq({"status", "--json"}).out, AllOf(HasSubstr(R"("pending":4,"ready":1,"waiting":1,"leased":1,"retired":1)"),
                                                      HasSubstr(R"("oldest":"2026-01-02T03:04:05.000000Z")")));
   EXPECT_THAT(acemq({"status", "--attempts", "11"}).out, HasSubstr("retired  0"));
 }

@@ -32,7 +32,7 @@ class PatientBroker final : public Transport {
     explicit Channel(PatientBroker& broker) : broker_(broker) {}
     std::optional<Failure> open(std::chrono::milliseconds) override { return std::nullopt; }
     bool is_open() const override { return true; }
-    bool is_blocked() const override { return false; }
+    std::optional<std::string> blocked_reason() const override { return std::nullopt; }
     void close() override {}
     std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds) override {
       ++broker_.checks_;

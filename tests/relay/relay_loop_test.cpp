@@ -82,7 +82,49 @@ TEST_F(RelayLoopTest, WindowStaysFullAcrossBatches) {
   relay().start();
   ASSERT_TRUE(delivered->reached());
   relay().close();
-  EXPECT_GE(least, 200u);
+  EXPECT_GE(least, 350u);  // what one burst of confirms takes away
+}
+
+// Half a window is claimed beyond what may be unconfirmed, so that a burst of confirms is followed by messages, not by a query.
+TEST_F(RelayLoopTest, RowsAreAtHandBeforeTheWindowOpens) {
+  auto delivered = expect_delivered(1);
+  options.window = 4;
+  options.batch = 2;
+  broker->answer_at_most(1);
+  std::size_t leased_at_first_answer = 0;
+  broker->script([&](const Message&, std::size_t copy) {
+    if (copy == 1 && leased_at_first_answer == 0) {
+      leased_at_first_answer = store->backlog(options.attempts_max)->leased;
+      EXPECT_EQ(broker->publishes(), 4u);
+    }
+    return Answer::confirm();
+  });
+  add_many(20, "m");
+  relay().start();
+  ASSERT_TRUE(delivered->reached());
+  relay().close();
+  EXPECT_EQ(leased_at_first_answer, 6u);
+}
+
+// Each ordering delivers everything; serial order never has two messages unconfirmed.
+TEST_F(RelayLoopTest, EveryOrderingDelivers) {
+  for (const Ordering ordering : {Ordering::stream, Ordering::lane, Ordering::serial}) {
+    SCOPED_TRACE(static_cast<int>(ordering));
+    options.ordering = ordering;
+    auto delivered = expect_delivered(250);
+    std::size_t answered = broker->publishes();
+    std::size_t most = 0;
+    broker->script([&](const Message&, std::size_t) {
+      most = std::max(most, broker->publishes() - answered++);
+      return Answer::confirm();
+    });
+    add_many(250, "o" + std::to_string(static_cast<int>(ordering)) + "-");
+    new_relay();
+    relay().start();
+    ASSERT_TRUE(delivered->reached());
+    relay().close();
+    EXPECT_LE(most, ordering == Ordering::stream ? options.window : 1u);
+  }
 }
 
 // B09: a second relay that claims while the first has its rows in flight takes others; nothing goes out twice.
@@ -136,6 +178,7 @@ TEST_F(RelayLoopTest, CloseIsBounded) {
   add("a");
   std::promise<void> sent;
   broker->script([&](const Message&, std::size_t) {
+    relay().close();  // here it only asks for the stop: the clock does not run on until then
     sent.set_value();
     return Answer::drop();
   });
@@ -143,6 +186,32 @@ TEST_F(RelayLoopTest, CloseIsBounded) {
   relay().start();
   sent.get_future().wait();
   relay().close();
+  EXPECT_EQ(row("a").locked_by, "");
+  EXPECT_FALSE(row("a").published_at);
+}
+
+// The connection breaks while close() waits for confirms: what was sent is counted as unanswered, since it will be sent again.
+TEST_F(RelayLoopTest, ConnectionLostWhileClosing) {
+  struct DropsWhenClosing : Observer {
+    explicit DropsWhenClosing(testing::FakeTransport& transport) : broker(transport) {}
+    void on_state(RelayState state, std::string_view) override {
+      if (state == RelayState::closing) broker.drop_connections();
+    }
+    testing::FakeTransport& broker;
+  };
+  add("a");
+  std::promise<void> sent;
+  broker->script([&](const Message&, std::size_t) {
+    relay().close();  // here it only asks for the stop: the clock does not run on until then
+    sent.set_value();
+    return Answer::drop();
+  });
+  options.confirm_timeout = 1h;
+  options.observer = std::make_shared<DropsWhenClosing>(*broker);
+  relay().start();
+  sent.get_future().wait();
+  relay().close();
+  EXPECT_EQ(relay().stats().unanswered, 1u);
   EXPECT_EQ(row("a").locked_by, "");
   EXPECT_FALSE(row("a").published_at);
 }

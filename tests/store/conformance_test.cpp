@@ -106,7 +106,9 @@ class CaseTest final : public ::testing::Test {
 };
 
 void register_suite(const std::string& suite, const MakeSubject& make_subject) {
-  const auto skipped = [](const std::string& reason) { FAIL() << "our stores can do everything, but: " << reason; };
+  const auto skipped = [](const std::string& name, const std::string& reason) {
+    FAIL() << "our stores can do everything, but not " << name << ": " << reason;
+  };
   for (const ConformanceCase& each : testing::store_conformance(skipped)) {
     ::testing::RegisterTest(suite.c_str(), each.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                             [=]() -> ::testing::Test* { return new CaseTest(each, make_subject); });

@@ -73,7 +73,7 @@ struct RelayStats {
   std::uint64_t conflicts = 0;               // fenced writes that found the row taken
   std::uint64_t reconnects = 0;              // channels opened after the first
   std::uint64_t claims = 0;
-  std::uint64_t unanswered = 0;  // sent, and given up by close() when its time had run out: will be sent again
+  std::uint64_t unanswered = 0;  // sent, and not answered when close() gave them back: will be sent again
   RelayState state = RelayState::stopped;
   std::string state_reason;
 

@@ -53,7 +53,7 @@ struct Claim {
 // The failure of one row.
 struct RowFailure {
   Lease lease = {};
-  std::string reason = {};            // becomes last_error
+  std::string reason = {};            // becomes last_error, cut to 1000 characters (not bytes: CONTRACT 2.4)
   bool counts = false;                // adds one to attempts
   std::chrono::microseconds wait{0};  // until it may be claimed again; no owner meanwhile
 };

@@ -65,9 +65,10 @@ class FakeTransport final : public Transport {
 
   // What has reached a queue, in order; a duplicate appears twice.
   std::vector<Message> published() const;
-  // How often publish() was called for any message, and open() succeeded.
+  // How often publish() was called for any message, open() succeeded, and an exchange was asked for.
   std::size_t publishes() const;
   std::size_t opened() const;
+  std::size_t checks() const;
 
   std::unique_ptr<PublishChannel> publish_channel() override;
   std::string description() const override;

@@ -44,8 +44,9 @@ struct ConformanceCase {
   std::function<void(StoreSubject&)> run;
 };
 
-// Cases that need fail(), release(), renew(), backlog(), retired() or purge_published() call `skipped` with the reason when the
-// store cannot, and end.
-std::vector<ConformanceCase> store_conformance(const std::function<void(const std::string& reason)>& skipped = {});
+// Cases that need fail(), release(), renew(), backlog(), retired() or purge_published() call `skipped` with their name and the
+// reason when the store cannot, and end.
+std::vector<ConformanceCase> store_conformance(
+    const std::function<void(const std::string& name, const std::string& reason)>& skipped = {});
 
 }  // namespace acemq::testing

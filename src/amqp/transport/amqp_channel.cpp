@@ -20,7 +20,7 @@ std::optional<Failure> AmqpChannel::open(std::chrono::milliseconds deadline) {
 
 bool AmqpChannel::is_open() const { return open_; }
 
-bool AmqpChannel::is_blocked() const { return link_->is_blocked(*mailbox_); }
+std::optional<std::string> AmqpChannel::blocked_reason() const { return link_->blocked_reason(*mailbox_); }
 
 void AmqpChannel::close() {
   link_->close(*mailbox_);

@@ -16,7 +16,7 @@ class AmqpChannel final : public PublishChannel {
 
   std::optional<Failure> open(std::chrono::milliseconds deadline) override;
   bool is_open() const override;
-  bool is_blocked() const override;
+  std::optional<std::string> blocked_reason() const override;
   void close() override;
   std::optional<Failure> check_exchange(std::string_view exchange, std::chrono::milliseconds deadline) override;
   void publish(std::span<const Publication> publications) override;

@@ -152,9 +152,10 @@ void Link::close(Mailbox& mailbox) noexcept {
   mailbox.events.clear();
 }
 
-bool Link::is_blocked(const Mailbox& mailbox) const {
+std::optional<std::string> Link::blocked_reason(const Mailbox& mailbox) const {
   const Lock lock(mutex_);
-  return is_attached(mailbox) && session_->is_blocked();
+  if (!is_attached(mailbox) || !session_->is_blocked()) return std::nullopt;
+  return blocked_reason_;
 }
 
 // --- publishing ---

@@ -70,7 +70,7 @@ class Link {
   void collect(Mailbox& mailbox, std::vector<TransportEvent>& events, Deadline deadline);
   void interrupt(Waiter& waiter) noexcept;
   void cancel(Waiter& waiter) noexcept;
-  bool is_blocked(const Mailbox& mailbox) const;
+  std::optional<std::string> blocked_reason(const Mailbox& mailbox) const;
 
   // Asks for something that is answered by `done`, on a channel without confirms. A refusal by the broker is a Failure of class
   // refusal, anything else of class outage.

@@ -41,11 +41,11 @@ Connection::Connection(const std::string& path, std::chrono::milliseconds busy_t
   const int code =
       sqlite3_open_v2(plain_path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);  // there is one to close after most failures, too
-  if (handle == nullptr) throw make_error(SQLITE_NOMEM, "opening the database", sqlite3_errstr(SQLITE_NOMEM));
-  if (code != SQLITE_OK) raise(code, "opening the database");
+  const std::string doing = "opening " + path;
+  if (handle == nullptr) throw make_error(SQLITE_NOMEM, doing, sqlite3_errstr(SQLITE_NOMEM));
+  if (code != SQLITE_OK) raise(code, doing);
   // SQLite opens a file that it may not write without a word; every claim would fail later.
-  if (sqlite3_db_readonly(handle, "main") == 1)
-    throw make_error(SQLITE_READONLY, "opening the database", "no permission to write");
+  if (sqlite3_db_readonly(handle, "main") == 1) throw make_error(SQLITE_READONLY, doing, "no permission to write");
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
 }
 
