@@ -106,6 +106,23 @@ void an_outage_costs_no_attempts() {
   expect(f.row().published_at.has_value(), "then it went out");
 }
 
+// The confirm is lost: the message is in the queue, and the relay cannot know. It sends it again; the id tells consumers.
+void a_lost_confirm_repeats_the_message() {
+  Fixture f;
+  f.broker->script([](const acemq::Message&, std::size_t copy) {
+    return copy == 1 ? FakeTransport::Answer::drop() : FakeTransport::Answer::confirm();
+  });
+  f.shop.place_order("A-1");
+  f.sweep_fails();  // "not confirmed in time"
+  expect(f.broker->published().size() == 1, "the message went out although the sweep failed");
+  expect(f.row().row.attempts == 0, "no attempt was counted");
+
+  f.relay.sweep();
+  expect(f.row().published_at.has_value(), "the next sweep was told");
+  expect(f.broker->published().size() == 2, "of a second copy");
+  expect(f.broker->published()[0].message_id == f.broker->published()[1].message_id, "with the same id");
+}
+
 // A request that is retried gives the same id, and so the same message.
 void a_repeated_request_sends_one_message() {
   Fixture f;
@@ -124,6 +141,8 @@ int main() try {
   an_unroutable_message_is_kept_and_tried_again();
   std::cout << "an outage costs no attempts\n";
   an_outage_costs_no_attempts();
+  std::cout << "a lost confirm repeats the message\n";
+  a_lost_confirm_repeats_the_message();
   std::cout << "a repeated request sends one message\n";
   a_repeated_request_sends_one_message();
   return 0;

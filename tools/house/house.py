@@ -13,7 +13,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from include_rule import check_heavy_headers, check_includes
 
@@ -151,6 +151,46 @@ def check_snippets(tree):
                     yield name, number, "this code stands in no program of examples/: what users copy is compiled and run"
 
 
+LINK = re.compile(r"(?<!`)\[[^\]\n]*\]\(([^)\s]+)\)")
+
+
+def check_links(tree):
+    folders = {str(parent) for name in tree.files for parent in PurePosixPath(name).parents}
+    for name, lines in tree.of(".md"):
+        for number, line in enumerate(prose(lines), 1):
+            for target in LINK.findall(line):
+                words = link_fault(tree, folders, name, target)
+                if words:
+                    yield name, number, words
+
+
+def prose(lines):
+    """The lines of a document, those of fenced blocks empty."""
+    fenced = False
+    for line in lines:
+        fence = line.lstrip().startswith("```")
+        yield "" if fenced or fence else line
+        fenced ^= fence
+
+
+def link_fault(tree, folders, name, target):
+    if re.match(r"[a-z]+:", target):
+        return None  # somewhere else
+    path, _, anchor = target.partition("#")
+    file = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+    if file not in tree.files:
+        return None if file in folders and not anchor else f"link to nothing: {target}"
+    if anchor and file.endswith(".md") and anchor not in anchors(tree.files[file]):
+        return f"{file} has no heading #{anchor}"
+    return None
+
+
+def anchors(lines):
+    """The names under which headings can be linked to."""
+    return {re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            for line in prose(lines) if line.startswith("#")}
+
+
 RULES = {
     "includes": check_includes,
     "heavy-headers": check_heavy_headers,
@@ -160,6 +200,7 @@ RULES = {
     "lines": check_lines,
     "paths": check_paths,
     "snippets": check_snippets,
+    "links": check_links,
 }
 
 

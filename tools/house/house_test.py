@@ -115,6 +115,14 @@ class OtherRules(unittest.TestCase):
             self.assertEqual(len(findings("snippets", **program, docs__guide__a_dot_md=document)), faults, text)
             self.assertEqual(findings("snippets", **program, docs__DESIGN_dot_md=document), [])
 
+    def test_links_lead_somewhere(self):
+        there = {"docs__b_dot_md": "# B\n## 5.3 What, then?\n```\n# no heading\n```", "src__base__x_dot_cpp": ""}
+        for target, faults in (("b.md", 0), ("b.md#53-what-then", 0), ("#a", 0), ("../src/base/", 0), ("https://x.org/y", 0),
+                               ("c.md", 1), ("b.md#no-heading", 1), ("b.md#other", 1), ("#b", 1), ("../../b.md", 1)):
+            found = findings("links", **there, docs__a_dot_md=f"# A\nsee [it]({target}) there")
+            self.assertEqual(len(found), faults, f"{target}: {found}")
+        self.assertEqual(findings("links", a_dot_md="```\n[it](nowhere.md)\n```"), [])
+
 
 class CommandLine(unittest.TestCase):
     def test_a_finding_is_an_exit_code(self):

@@ -53,11 +53,9 @@ FOREIGN = {
     "nlohmann/": ("relay", "adapters"),
     "openssl/": ("amqp/transport",),
     "CLI/": (),
-    "toml++/": (),
-    "toml.hpp": (),
 }
 # Parsing one of these takes seconds: one source file each in src and app.
-HEAVY = ("nlohmann/json.hpp", "CLI/", "toml++/")
+HEAVY = ("nlohmann/json.hpp", "CLI/")
 
 STANDARD = set("""
 algorithm any array atomic barrier bit bitset cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath compare
