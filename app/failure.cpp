@@ -46,7 +46,8 @@ std::string hint_for(const Failure& failure) {
     case FailureClass::outage:
       if (failure.code == kAccessRefused) return "check user, password and vhost of the broker's URL (ACEMQ_URL)";
       if (failure.code == kNotAllowed)
-        return "check the vhost, the last part of the broker's URL: / is written %2F, and a URL that ends in / names an empty one";
+        return "check the vhost, the last part of the broker's URL: / is written %2F, and a URL that ends in / names an empty "
+               "one";
       return "is the broker up, and its URL (--broker or ACEMQ_URL) right? Nothing is lost: the rows stay pending";
     case FailureClass::overload:
       return "a queue is full or has no leader; the row waits and is tried again";

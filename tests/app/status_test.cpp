@@ -17,9 +17,10 @@ class Status : public ProgramTest {
 // An empty outbox has no oldest row.
 TEST_F(Status, OfAnEmptyOutbox) {
   EXPECT_EQ(acemq({"status"}).out, "pending  0\n  ready    0\n  waiting  0\n  leased   0\n  retired  0\noldest   -\n");
-  EXPECT_EQ(acemq({"status", "--json"}).out,
-            "{\"db\":\"sqlite:shop.db\",\"table\":\"acemq_outbox\",\"pending\":0,\"ready\":0,\"waiting\":0,\"leased\":0,\"retired\":0,"
-            "\"oldest\":null,\"oldest_age_seconds\":null}\n");
+  EXPECT_EQ(
+      acemq({"status", "--json"}).out,
+      "{\"db\":\"sqlite:shop.db\",\"table\":\"acemq_outbox\",\"pending\":0,\"ready\":0,\"waiting\":0,\"leased\":0,\"retired\":0,"
+      "\"oldest\":null,\"oldest_age_seconds\":null}\n");
 }
 
 // Each kind of pending row is counted, by what stands in the table; published ones are not.
