@@ -13,7 +13,7 @@ namespace {
 using RelayCrash = BrokerTest;
 
 // Killed in mid-drain, again and again; a last relay delivers the rest once the leases of the dead have run out. Every message
-// arrives, and what arrives twice was in flight at a kill: at most one window each time.
+// arrives, and what arrives twice was at a kill in flight, or confirmed and not yet marked: at most a window of each (P5).
 TEST_F(RelayCrash, KilledInMidDrainLosesNothing) {
   constexpr std::size_t kRows = 3000, kKills = 3, kWindow = 50;
   fill(kRows);
@@ -34,7 +34,7 @@ TEST_F(RelayCrash, KilledInMidDrainLosesNothing) {
 
   const std::vector<std::string> arrived = peer.take_ids(queue);
   EXPECT_EQ(std::set<std::string>(arrived.begin(), arrived.end()).size(), kRows);
-  EXPECT_LE(arrived.size(), kRows + kKills * kWindow);
+  EXPECT_LE(arrived.size(), kRows + kKills * 2 * kWindow);
 }
 
 }  // namespace
