@@ -34,6 +34,9 @@ class RelayTest : public ::testing::Test {
   void add(const std::string& id, const std::string& exchange = "orders", const std::string& routing_key = "placed") {
     store->add(outbox::record(factory_, R"({"id":")" + id + R"("})", {.to = routing_key, .exchange = exchange, .id = id}));
   }
+  void add_body(const std::string& id, const std::string& text) {
+    store->add(outbox::record(factory_, "\"" + text + "\"", {.to = "placed", .exchange = "orders", .id = id}));
+  }
   void add_many(std::size_t count, const std::string& prefix, const std::string& exchange = "orders",
                 const std::string& routing_key = "placed") {
     for (std::size_t i = 0; i < count; ++i) add(prefix + std::to_string(1000 + i), exchange, routing_key);

@@ -83,6 +83,24 @@ TEST_F(RelayTest, WindowBoundsTheUnconfirmed) {
   EXPECT_EQ(pending(), 0u);
 }
 
+// So do their bytes: large bodies come a few at a time, and one larger than the whole window passes alone (B42).
+TEST_F(RelayTest, B42_WindowBoundsTheBytes) {
+  options.window_bytes = 10'000;
+  options.batch = 100;
+  for (int i = 0; i < 20; ++i) add_body("m" + std::to_string(100 + i), std::string(3000, 'x'));
+  add_body("m200", std::string(50'000, 'x'));
+  std::size_t answered = 0;
+  std::size_t most = 0;
+  broker->script([&](const Message&, std::size_t) {
+    most = std::max(most, broker->publishes() - answered++);
+    return Answer::confirm();
+  });
+  sweep_all(20);
+  EXPECT_EQ(pending(), 0u);
+  EXPECT_EQ(most, 3u);  // body and headers of the fourth do not fit any more
+  EXPECT_THAT(broker->published(), SizeIs(21));
+}
+
 // Serial and lane order send what they may and nothing more.
 TEST_F(RelayTest, SerialSendsOneAtATime) {
   options.ordering = Ordering::serial;

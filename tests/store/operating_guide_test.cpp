@@ -102,7 +102,7 @@ TEST_P(OperatingGuideTest, OldPublishedRowsGoInPieces) {
         "exchange_name, "
         "routing_key, body, body_encoding, content_type, headers, created_at, published_at) SELECT " +
         std::string(form) + " || i, '', 'q', '', 'utf-8', 't', '{}', '2020-01-01', strftime(" + form +
-        ", 'now', iif(i <= 599, '-15 days', '-13 days')) FROM n");
+        ", 'now', CASE WHEN i <= 599 THEN '-15 days' ELSE '-13 days' END) FROM n");
   }
   std::vector<std::string> deleted;
   do {
