@@ -4,6 +4,16 @@
 // A record is *held* (claimed, not on the wire), *in flight* (sent, unanswered) or gone (settled). A lane, the records of one
 // exchange and routing key, is *open* (sends freely), *waiting* (a record failed; nothing is sent until it is due) or *probing*
 // (due: its head is sent, and nothing behind it before that is confirmed).
+//
+// How the record that breaks a channel is found: a, b, c and d are in flight, the broker closes the channel, and its words fit b
+// and c.
+//   a      was sent before the first suspect, so the broker may have queued it: *harmless*, it goes out again before all others
+//   d      does not fit: it goes out again
+//   b, c   are suspects: each goes out *alone*, with nothing else in flight. b is confirmed. c closes the channel again: it is
+//          guilty, charged, and sent alone from now on (its History says so).
+// A healthy message goes out twice at most, and nobody is charged for a neighbour. A lost connection or confirm works the same
+// way, but only after three times in a row, and its verdict needs a second failure with neighbours confirmed in between: the
+// broker, or somebody else on the connection, may be to blame.
 #pragma once
 
 #include <array>
@@ -179,6 +189,7 @@ class Window {
   std::vector<Ticket> tickets_in_flight() const;
   std::set<Ticket> suspects(std::uint16_t code, std::string_view text) const;
   void note_harmless(const std::set<Ticket>& suspects);
+  // A record in flight was left without an answer: send it again, send it alone, or charge it.
   void doubt(HeldRecord& record, Incident incident, std::uint16_t code, std::string_view text, bool was_alone);
   void hold_in_doubt(HeldRecord& record);
   void fail_lane(HeldRecord& record, const Verdict& verdict, Failure failure);
