@@ -23,6 +23,7 @@
 namespace acemq {
 
 class HeaderValue;
+// In braces around a single list compilers differ: g++ makes a list of one list, clang a copy. Use push_back() for that.
 using HeaderList = std::vector<HeaderValue>;
 
 // A table of header values. Names are unique and keep the order in which they were first set; order carries no meaning on the
