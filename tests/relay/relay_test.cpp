@@ -343,15 +343,12 @@ TEST_F(RelayTest, B28_GuiltyAreFoundWithoutChargingNeighbours) {
   sweep_failure();
   EXPECT_EQ(pending(), 3u);
   sweep_all(40, 61s);
-  std::size_t duplicates = 0;
   for (int i = 0; i < 100; ++i) {
     const std::string id = "m" + std::to_string(100 + i);
     EXPECT_EQ(row(id).row.attempts, guilty(id) ? 10 : 0) << id;
     EXPECT_EQ(row(id).published_at.has_value(), !guilty(id)) << id;
     EXPECT_LE(copies(id), guilty(id) ? 0u : 2u) << id;
-    if (copies(id) > 1) ++duplicates;
   }
-  EXPECT_LE(duplicates, 99u);
   EXPECT_EQ(store->backlog(10)->retired, 3u);
 }
 

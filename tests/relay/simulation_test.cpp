@@ -122,7 +122,6 @@ class Simulation {
       const std::string lane(1, static_cast<char>('a' + static_cast<char>(pick(4))));
       store_->add(outbox::record(factory_, "{}", {.to = lane, .exchange = "orders", .id = id}));
       added_.insert(id);
-      order_[lane].push_back(id);
     }
   }
 
@@ -207,7 +206,6 @@ class Simulation {
   std::size_t trouble_ = 0;  // percent of answers that are not a confirm
   bool in_order_ = true;
   std::set<std::string> added_;
-  std::map<std::string, std::vector<std::string>> order_;  // by lane
   std::map<std::string, std::int32_t> refusals_;
   std::map<std::string, std::int32_t> silences_;
   std::int32_t connections_lost_ = 0;
